@@ -1,0 +1,34 @@
+"""kbench builds a GPU kernel solution, checks it against a PyTorch reference, times it, and says how much faster it is.
+
+`evaluate(problem, solution)` is the Python twin of `kbench eval`; `Referee` keeps a warm one for many pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["KbenchError", "Referee", "Result", "Settings", "__version__", "evaluate"]
+
+if TYPE_CHECKING:
+    from kbench.client import Referee, evaluate
+    from kbench.errors import KbenchError
+    from kbench.records import Result
+    from kbench.settings import Settings
+
+_HOMES = {
+    "Referee": "kbench.client",
+    "evaluate": "kbench.client",
+    "KbenchError": "kbench.errors",
+    "Result": "kbench.records",
+    "Settings": "kbench.settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use: `kbench --help` must not wait for what it does not need."""
+    import importlib
+
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'kbench' has no attribute {name!r}")

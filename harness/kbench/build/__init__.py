@@ -1,0 +1,1 @@
+"""Runs compilers in a jail and keeps what they made under a content address."""

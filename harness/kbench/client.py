@@ -1,0 +1,208 @@
+"""Starts a referee and asks it for results. Imports no torch: the problem never runs in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from kbench import catalog
+from kbench.device.names import check_name
+from kbench.errors import BY_NAME, KbenchError, MachineFault, ProblemFault, RefereeDied
+from kbench.records import Result
+from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, FromReferee
+from kbench.settings import DEADLINES, Settings, checked
+from kbench.wire import Channel, Closed, Late
+
+START_S = 180.0
+GRACE_S = 10.0
+END_S = 5.0
+
+Watch = Callable[[Entered], None]
+
+
+class Referee:
+    """A warm referee for one device: `with Referee("cpu") as referee: referee.evaluate(...)`."""
+
+    def __init__(self, device: str = "auto", root: str | None = None) -> None:
+        check_name(device)
+        if sys.platform != "linux":
+            raise MachineFault("kbench runs on Linux only", "use a Linux machine")
+        self.device = device
+        self.root = catalog.find_root(root)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
+        self._noise: IO[bytes] | None = None
+        self._entered = Entered("start")
+
+    def __enter__(self) -> Referee:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def evaluate(
+        self,
+        problem: str | Path,
+        solution: str | Path,
+        workloads: Iterable[str] = (),
+        settings: Settings | None = None,
+        watch: Watch = lambda _: None,
+        found: Callable[[Result], None] = lambda _: None,
+        more: bool = True,
+    ) -> list[Result]:
+        """One result a workload. Raises a KbenchError for faults that are not the solution's."""
+        asked = checked(settings or Settings(device=self.device))
+        problem_path = catalog.locate(str(problem), "problems", self.root)
+        solution_path = catalog.locate(str(solution), "solutions", self.root)
+        message = Evaluate(
+            problem=str(problem_path),
+            problem_id=catalog.identity(problem_path, "problems", self.root),
+            solution=str(solution_path),
+            solution_id=catalog.identity(solution_path, "solutions", self.root),
+            workloads=tuple(workloads),
+            settings=asked,
+            more=more,
+        )
+        self._start(watch)
+        try:
+            self._send(message)
+            return self._collect(message, watch, found)
+        except BaseException as error:
+            # A referee that answered is as good as before; any other may be in the middle of something.
+            if not isinstance(error, KbenchError) or isinstance(error, RefereeDied) or self._entered.limit_s:
+                self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the referee and everything it started, and waits until it is gone."""
+        if self._channel:
+            self._channel.close()
+        if self._process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_S if self._entered.stage == "done" else 0.05)
+            self._process.kill()
+            self._process.wait()
+        if self._noise:
+            self._noise.close()
+        self._process = self._channel = self._noise = None
+
+    def _start(self, watch: Watch) -> None:
+        if self._process and self._process.poll() is None:
+            return
+        self.close()
+        ours, theirs = socket.socketpair()
+        self._noise = tempfile.TemporaryFile()
+        main_thread = threading.current_thread() is threading.main_thread()
+        parent = os.getpid() if main_thread else 0  # the death signal is bound to the thread that forks
+        command = [sys.executable, "-P", "-m", "kbench.host", str(theirs.fileno()), str(parent), self.device]
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=self._noise,
+            stderr=self._noise,
+            start_new_session=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )
+        theirs.close()
+        self._channel = Channel(ours)
+        self._entered = Entered("start")
+        watch(self._entered)
+        self._receive(START_S)
+
+    def _collect(self, asked: Evaluate, watch: Watch, found: Callable[[Result], None]) -> list[Result]:
+        results: list[Result] = []
+        longest = {**DEADLINES["cuda"], **asked.settings.timeouts}
+        patience = longest["total"] + 2 * longest["build"]
+        while True:
+            limit = self._entered.limit_s
+            wait = limit + GRACE_S if limit else None if self._entered.stage == "lease" else patience
+            message = self._receive(wait, asked.problem)
+            if isinstance(message, Finding):
+                results.append(message.result)
+                found(message.result)
+            elif isinstance(message, Entered):
+                self._entered = message
+                watch(message)
+            elif isinstance(message, Complete):
+                self._entered = Entered("done")
+                return results
+
+    def _send(self, message: Evaluate) -> None:
+        assert self._channel
+        try:
+            self._channel.send(message)
+        except Closed:
+            raise self._died("start") from None
+
+    def _receive(self, timeout: float | None, problem: str = "") -> FromReferee:
+        assert self._channel
+        try:
+            message: FromReferee = self._channel.receive(FromReferee, timeout)  # type: ignore[arg-type]
+        except Late:
+            raise self._late(problem) from None
+        except Closed:
+            raise self._died(problem) from None
+        if isinstance(message, Failed):
+            if self._entered.stage != "start":
+                self._entered = Entered("done")
+            raise BY_NAME[message.kind](message.message, message.fix)
+        return message
+
+    def _late(self, problem: str) -> KbenchError:
+        if self._entered.limit_s:
+            what = f"{problem}: it hangs {self._entered.detail}: more than {self._entered.limit_s:g} s"
+            return ProblemFault(what, "mend the problem, or raise --timeout load=SECONDS")
+        return RefereeDied(f"the referee does not answer in stage {self._entered.stage}", _report_it())
+
+    def _died(self, problem: str) -> KbenchError:
+        assert self._process
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_S)
+        code = self._process.poll()
+        how = _how(code)
+        if self._entered.limit_s:
+            what = f"{problem}: it ends the process ({how}) {self._entered.detail}"
+            return ProblemFault(what, "a problem file must neither exit nor crash")
+        return RefereeDied(f"the referee ended ({how}) in stage {self._entered.stage}\n{self._tail()}", _report_it())
+
+    def _tail(self) -> str:
+        if not self._noise:
+            return ""
+        self._noise.seek(0)
+        return self._noise.read()[-8000:].decode(errors="replace")
+
+
+def evaluate(
+    problem: str | Path,
+    solution: str | Path,
+    *,
+    workload: str | None = None,
+    device: str = "auto",
+    root: str | None = None,
+    **options: Any,
+) -> Result:
+    """Evaluates one pair in one workload. `options` are the fields of `kbench.Settings`."""
+    settings = Settings(device=device, **options)
+    with Referee(device, root) as referee:
+        workloads = (workload,) if workload else ()
+        return referee.evaluate(problem, solution, workloads, settings, more=False)[0]
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "no exit code"
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _report_it() -> str:
+    return "this is a bug in kbench; please report it with the output of kbench doctor --report"

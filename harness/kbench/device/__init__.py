@@ -1,0 +1,1 @@
+"""The CPU and CUDA behind one interface: shared memory, cache, gates, lease and telemetry."""

@@ -1,0 +1,104 @@
+"""The host's CPU as a device: a first-class target, and what a machine without a GPU picks."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from kbench.device import memory
+from kbench.device.gate import BlockingGate, Gate
+from kbench.device.telemetry import HostProbe, Probe
+from kbench.records import DeviceInfo
+
+DEFAULT_CACHE = 32 * 2**20
+
+
+class Cpu:
+    kind: Literal["cpu"] = "cpu"
+
+    def __init__(self) -> None:
+        self.torch_device = torch.device("cpu")
+
+    def info(self) -> DeviceInfo:
+        return DeviceInfo(
+            kind="cpu",
+            name=_model_name(),
+            threads=usable_cores(),
+            memory_bytes=_memory("MemTotal"),
+            cache_bytes=self.cache_bytes(),
+        )
+
+    def allocate(self, count: int) -> memory.HostMemory:
+        return memory.HostMemory(count)
+
+    def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
+        assert fd is not None
+        return memory.attach(fd, count)
+
+    def synchronize(self) -> None:
+        """The CPU has no queue."""
+
+    def free_bytes(self) -> int:
+        return available_memory()
+
+    def cache_bytes(self) -> int:
+        sizes = [_cache_size(path) for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+        return max(sizes, default=DEFAULT_CACHE) or DEFAULT_CACHE
+
+    def flush_bytes(self) -> int:
+        return 0
+
+    def new_gate(self) -> Gate:
+        return BlockingGate()
+
+    def join_gate(self, fds: list[int]) -> Gate:
+        return BlockingGate(fds)
+
+    def lease_name(self) -> str:
+        return "cpu"
+
+    def probe(self) -> Probe:
+        return HostProbe()
+
+    def environment(self) -> dict[str, str]:
+        return {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def usable_cores() -> int:
+    """Affinity, bounded by a cgroup quota where there is one."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, min(cores, int(quota) // int(period)))
+    except (OSError, ValueError):
+        return cores
+
+
+def available_memory() -> int:
+    """What can still be taken, within a cgroup's limit where there is one."""
+    free = _memory("MemAvailable") or 2**33
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        return min(free, limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+    except (OSError, ValueError):
+        return free
+
+
+def _memory(field: str) -> int | None:
+    match = re.search(rf"^{field}:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+    return int(match[1]) * 1024 if match else None
+
+
+def _cache_size(path: Path) -> int:
+    text = path.read_text().strip()
+    factor = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
+    return int(text.rstrip("KM") or 0) * factor
+
+
+def _model_name() -> str:
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+    return match[1].strip() if match else "CPU"

@@ -1,0 +1,55 @@
+"""What a referee and a worker need of a device. Implemented by `cpu` and `cuda`; nothing else tells them apart."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import torch
+
+from kbench.device.gate import Gate
+from kbench.device.telemetry import Probe
+from kbench.records import DeviceInfo
+
+
+class Shared(Protocol):
+    """Memory that the referee owns and a worker may map: `handle` or `fd` is what travels."""
+
+    view: torch.Tensor  # bytes
+    handle: bytes
+    fd: int | None
+
+    def release(self) -> None: ...
+
+
+class Device(Protocol):
+    kind: Literal["cpu", "cuda"]
+    torch_device: torch.device
+
+    def info(self) -> DeviceInfo: ...
+
+    def allocate(self, count: int) -> Shared:
+        """Fresh shared memory of at least `count` bytes; raises torch's OutOfMemoryError or MemoryError."""
+
+    def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
+        """In the worker: the same memory as bytes."""
+
+    def synchronize(self) -> None: ...
+
+    def free_bytes(self) -> int: ...
+
+    def cache_bytes(self) -> int:
+        """The last cache before memory: what a round must exceed or flush."""
+
+    def flush_bytes(self) -> int:
+        """How much is written before each call to evict that cache; 0 where rounds rotate instead."""
+
+    def new_gate(self) -> Gate: ...
+
+    def join_gate(self, fds: list[int]) -> Gate: ...
+
+    def lease_name(self) -> str: ...
+
+    def probe(self) -> Probe: ...
+
+    def environment(self) -> dict[str, str]:
+        """Variables that a worker needs to see this device and no other."""

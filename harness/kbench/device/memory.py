@@ -1,0 +1,38 @@
+"""Shared host memory: sealed, so that the other side cannot shrink it under our feet."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+
+import torch
+
+F_ADD_SEALS = 1033
+SEAL_SEAL, SEAL_SHRINK, SEAL_GROW = 1, 2, 4
+
+
+class HostMemory:
+    handle = b""
+
+    def __init__(self, count: int) -> None:
+        count = max(count, 1)
+        self.fd: int | None = os.memfd_create("kbench-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.ftruncate(self.fd, count)
+            fcntl.fcntl(self.fd, F_ADD_SEALS, SEAL_SEAL | SEAL_SHRINK | SEAL_GROW)
+            self.view = attach(self.fd, count)
+        except (OSError, ValueError) as error:
+            os.close(self.fd)
+            raise MemoryError(f"cannot map {count} bytes of shared memory: {error}") from None
+
+    def release(self) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+        self.fd = None
+        del self.view
+
+
+def attach(fd: int, count: int) -> torch.Tensor:
+    """The memory behind the descriptor as bytes; the tensor keeps the mapping alive."""
+    return torch.frombuffer(mmap.mmap(fd, max(count, 1)), dtype=torch.uint8)

@@ -1,0 +1,139 @@
+"""Clocks, temperature, power and throttling around a round, and who else uses the device. Read, never set."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+from kbench.records import Telemetry
+
+# Bits of NVML's clock event reasons that slow a GPU down against its will.
+THROTTLES = {
+    0x04: "power cap",
+    0x08: "hardware slowdown",
+    0x20: "thermal (software)",
+    0x40: "thermal (hardware)",
+    0x80: "power brake",
+}
+QUERY = "clocks.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active"
+SMI_EVERY_S = 0.5
+
+
+class Probe(Protocol):
+    def sample(self) -> Telemetry | None:
+        """The device now; None where there is nothing new to tell."""
+
+    def foreign(self) -> list[int]:
+        """Processes on the device that are not ours."""
+
+
+class HostProbe:
+    """On the CPU only its load is told, as a foreign share of the cores."""
+
+    def sample(self) -> Telemetry | None:
+        return None
+
+    def foreign(self) -> list[int]:
+        return []
+
+
+class GpuProbe:
+    """NVML if it can be imported, else nvidia-smi, which takes a twentieth of a second and so is asked rarely."""
+
+    def __init__(self, uuid: str) -> None:
+        self.uuid = uuid
+        self._nvml = _Nvml.open(uuid)
+        self._asked = 0.0
+
+    def sample(self) -> Telemetry | None:
+        if self._nvml:
+            return self._nvml.sample()
+        if time.monotonic() - self._asked < SMI_EVERY_S:
+            return None
+        self._asked = time.monotonic()
+        return _parse(_smi(self.uuid, f"--query-gpu={QUERY}"))
+
+    def foreign(self) -> list[int]:
+        pids = self._nvml.pids() if self._nvml else _pids(_smi(self.uuid, "--query-compute-apps=pid"))
+        return [pid for pid in pids if not _is_ours(pid)]
+
+
+class _Nvml:
+    def __init__(self, library: Any, handle: Any) -> None:
+        self.library = library
+        self.handle = handle
+
+    @classmethod
+    def open(cls, uuid: str) -> _Nvml | None:
+        try:
+            import pynvml
+        except ImportError:
+            return None
+        try:
+            pynvml.nvmlInit()
+            return cls(pynvml, pynvml.nvmlDeviceGetHandleByUUID(uuid))
+        except pynvml.NVMLError:
+            return None
+
+    def sample(self) -> Telemetry:
+        lib, handle = self.library, self.handle
+        return Telemetry(
+            sm_mhz=self._ask(lib.nvmlDeviceGetClockInfo, handle, lib.NVML_CLOCK_SM),
+            temperature_c=self._ask(lib.nvmlDeviceGetTemperature, handle, lib.NVML_TEMPERATURE_GPU),
+            power_w=(self._ask(lib.nvmlDeviceGetPowerUsage, handle) or 0) / 1000,
+            throttle=reasons(self._ask(lib.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0),
+        )
+
+    def pids(self) -> list[int]:
+        processes = self._ask(self.library.nvmlDeviceGetComputeRunningProcesses, self.handle) or []
+        return [process.pid for process in processes]
+
+    def _ask(self, function: Any, *arguments: Any) -> Any:
+        with contextlib.suppress(self.library.NVMLError):
+            return function(*arguments)
+        return None
+
+
+def reasons(bits: int) -> tuple[str, ...]:
+    return tuple(name for bit, name in THROTTLES.items() if bits & bit)
+
+
+def _parse(line: str) -> Telemetry | None:
+    fields = [field.strip() for field in line.split(",")]
+    if len(fields) != 4:
+        return None
+    clock, temperature, power, bits = fields
+    return Telemetry(
+        sm_mhz=int(clock) if clock.isdigit() else None,
+        temperature_c=int(temperature) if temperature.isdigit() else None,
+        power_w=float(power) if power.replace(".", "", 1).isdigit() else None,
+        throttle=reasons(int(bits, 16)) if bits.startswith("0x") else (),
+    )
+
+
+def _pids(text: str) -> list[int]:
+    return [int(line) for line in text.split() if line.isdigit()]
+
+
+def _smi(uuid: str, query: str) -> str:
+    command = ["nvidia-smi", f"--id={uuid}", query, "--format=csv,noheader,nounits"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether this process is among the ancestors of `pid`. Those that cannot be seen are not ours."""
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError, ValueError):
+            return False
+    return False

@@ -1,0 +1,144 @@
+"""The layers of the jail, in the order in which they are put on, and the probe that finds which work here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+
+from kbench.jail import landlock, linux
+from kbench.records import Record
+
+NAMESPACES = ("user", "pid", "mount", "network", "ipc")
+LAYERS = (*NAMESPACES, "pid_max", "no_new_privs", "capabilities", "landlock")
+SCRATCH = "/dev/shm/kbench"
+MAX_PROCESSES = 1024
+MAX_OPEN_FILES = 65536
+_FLAGS = {
+    "user": linux.CLONE_NEWUSER,
+    "pid": linux.CLONE_NEWPID,
+    "mount": linux.CLONE_NEWNS,
+    "network": linux.CLONE_NEWNET,
+    "ipc": linux.CLONE_NEWIPC,
+}
+
+
+class Limits(Record):
+    memory_bytes: int
+    data_limit: bool  # RLIMIT_DATA; never on CUDA, whose driver reserves far more than it uses
+    scratch_bytes: int = 4 * 2**30
+    processes: int = MAX_PROCESSES
+    file_bytes: int = 8 * 2**30
+
+
+def enter_namespaces(layers: frozenset[str]) -> None:
+    """Before the fork of the keeper: the user namespace first, it permits the rest."""
+    uid, gid = os.getuid(), os.getgid()
+    if "user" in layers:
+        linux.unshare(linux.CLONE_NEWUSER)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    rest = sum(_FLAGS[name] for name in NAMESPACES if name in layers and name != "user")
+    if rest:
+        linux.unshare(rest)
+
+
+def mount_own(layers: frozenset[str], scratch_bytes: int) -> None:
+    """As the keeper, in the new namespaces: own `/proc` with `/proc/sys` read-only, own `/dev/shm`."""
+    if "mount" not in layers:
+        return
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    if "pid" in layers:
+        safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
+        linux.mount("proc", "/proc", "proc", safe)
+        if "pid_max" in layers:
+            Path("/proc/sys/kernel/pid_max").write_text(str(MAX_PROCESSES))
+        linux.mount("/proc/sys", "/proc/sys", None, linux.MS_BIND | linux.MS_REC)
+        linux.mount("none", "/proc/sys", None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | safe)
+    options = f"size={scratch_bytes},mode=1777"
+    linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+
+
+def confine(layers: frozenset[str], limits: Limits, reads: tuple[str, ...], scratch: str) -> None:
+    """As the worker, last: nothing that follows can take these off again."""
+    _limit(limits)
+    if "no_new_privs" in layers:
+        linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
+    if "landlock" in layers:
+        landlock.apply(reads, (scratch, "/dev/shm") if "mount" in layers else (scratch,))
+    if "capabilities" in layers:
+        linux.drop_capabilities()
+
+
+def probe() -> tuple[frozenset[str], dict[str, str]]:
+    """Which layers work here, each tried in a child; and what stood in the way of the others."""
+    works: set[str] = set()
+    why: dict[str, str] = {}
+    _try("user", frozenset({"user", "pid", "mount"}), works, why, gives=("user", "pid", "mount"))
+    for name in ("network", "ipc"):
+        _try(name, frozenset({*works, name}), works, why)
+    if "mount" in works:
+        _try("pid_max", frozenset({*works, "pid_max"}), works, why)
+    for name in ("no_new_privs", "capabilities", "landlock"):
+        _try(name, frozenset({*works, name}), works, why)
+    return frozenset(works), {name: why.get(name, "needs mount") for name in LAYERS if name not in works}
+
+
+def _try(
+    name: str, layers: frozenset[str], works: set[str], why: dict[str, str], gives: tuple[str, ...] = ()
+) -> None:
+    error = _in_child(lambda: _put_on(layers))
+    if error is None:
+        works.update(gives or (name,))
+    else:
+        why.update(dict.fromkeys(gives or (name,), error))
+
+
+def _put_on(layers: frozenset[str]) -> None:
+    enter_namespaces(layers)
+    error = _in_child(lambda: _inside(layers))
+    if error is not None:
+        raise OSError(error)
+
+
+def _inside(layers: frozenset[str]) -> None:
+    mount_own(layers, 1 << 20)
+    limits = Limits(memory_bytes=2**40, data_limit=False)
+    confine(layers, limits, ("/usr", "/proc"), "/dev/shm")
+
+
+def _in_child(action: Callable[[], None]) -> str | None:
+    """None where the action worked in a forked child, else its error."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            action()
+            os._exit(0)
+        except OSError as error:
+            os.write(writer, (error.strerror or str(error)).encode()[:200])
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read().decode()
+    return None if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else text or "failed"
+
+
+def _limit(limits: Limits) -> None:
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
+        resource.RLIMIT_NPROC: limits.processes,
+    }
+    if limits.data_limit:
+        wanted[resource.RLIMIT_DATA] = limits.memory_bytes
+    for which, bound in wanted.items():
+        hard = resource.getrlimit(which)[1]
+        value = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(which, (value, value))

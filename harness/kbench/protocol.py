@@ -1,0 +1,157 @@
+"""What referee and worker say to each other. The worker's half is hostile input to the referee."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from kbench.records import Record
+from kbench.tree import Skeleton, TensorSpec
+
+ALIGNMENT = 512
+MAX_TEXT = 64 * 1024
+
+
+class Load(Record, tag=True):
+    """Import a solution, or (with `reference`) the problem's own file."""
+
+    path: str
+    entry: str | None
+    device: Literal["cpu", "cuda"]
+    threads: int
+    grad: bool = False
+    reference: bool = False
+    compiled: bool = False
+    overrides: bytes = b""  # pickled by the referee, which the worker may trust
+
+
+class Construct(Record, tag=True):
+    seed: int
+    arguments: bytes  # pickled by the referee
+
+
+class TakeWeights(Record, tag=True):
+    """Weights in the shared memory that comes along, by name."""
+
+    names: tuple[str, ...]
+    specs: tuple[TensorSpec, ...]
+
+
+class OpenArena(Record, tag=True):
+    """Where inputs and outputs lie. The gate's descriptors come along, before them the CPU's shared memory."""
+
+    slots: int
+    inputs: Skeleton
+    outputs: Skeleton
+    input_stride: int
+    output_stride: int
+    flush_bytes: int  # per slot; 0 where rotation over more than the cache replaces the flush
+    gradients: tuple[str, ...] = ()  # parameters whose gradients are outputs
+    input_handle: bytes = b""
+    output_handle: bytes = b""
+    flush_handle: bytes = b""
+
+
+class Call(Record, tag=True):
+    """One checked call on a slot. `state` names buffers whose contents after the call are outputs too."""
+
+    slot: int
+    state: tuple[str, ...] = ()
+
+
+class Round(Record, tag=True):
+    """Timed calls: all slots in one go, one slot per go, or only what a round costs without the work."""
+
+    slots: tuple[int, ...]
+    mode: Literal["batch", "single", "null-batch", "null-single"]
+
+
+class BuildReply(Record, tag=True):
+    """The artifact comes along as a descriptor, unless the build failed."""
+
+    name: str
+    error: str | None
+
+
+ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | BuildReply
+
+
+class BuildAsk(Record, tag=True):
+    """What a solution passed to `load_inline` or `load`, as plain values."""
+
+    kind: Literal["inline", "files"]
+    name: str
+    cpp_sources: tuple[str, ...] = ()
+    cuda_sources: tuple[str, ...] = ()
+    functions: dict[str, str] | None = None
+    files: dict[str, str] = {}  # path -> text: sources, and headers that they may include
+    sources: tuple[str, ...] = ()
+    extra_cflags: tuple[str, ...] = ()
+    extra_cuda_cflags: tuple[str, ...] = ()
+    extra_ldflags: tuple[str, ...] = ()
+    include_paths: tuple[str, ...] = ()
+    with_cuda: bool | None = None
+    with_pytorch_error_handling: bool = True
+    no_implicit_headers: bool = False
+    is_python_module: bool = True
+    arch_list: str | None = None  # TORCH_CUDA_ARCH_LIST, where the solution sets it
+
+    def key(self, toolchain: str) -> str:
+        """Content address: sources and flags, and the toolchain that they meet."""
+        digest = hashlib.sha256(msgspec.json.encode(self))
+        digest.update(toolchain.encode())
+        return digest.hexdigest()
+
+
+class Loaded(Record, tag=True):
+    entry: str
+    changed: tuple[str, ...]  # process-wide settings
+
+
+class Constructed(Record, tag=True):
+    parameters: tuple[str, ...]
+    buffers: tuple[str, ...]
+    specs: tuple[TensorSpec, ...]  # of both, in that order
+    changed: tuple[str, ...] = ()
+
+
+class Done(Record, tag=True):
+    pass
+
+
+class Armed(Record, tag=True):
+    """Ready for `go` on the gate."""
+
+
+class Returned(Record, tag=True):
+    outputs: Skeleton
+    copied: bool
+
+
+class Finished(Record, tag=True):
+    """Event times are claims. `odd` tells the outputs of calls whose shapes differ from the arena's."""
+
+    claims_ms: tuple[float, ...]
+    odd: dict[str, Skeleton] = {}
+
+
+class Fault(Record, tag=True):
+    """The solution raised, or lacks what it must have."""
+
+    kind: Literal["error", "exit", "memory", "missing"]
+    message: str
+    traceback: str
+
+
+FromWorker = BuildAsk | Loaded | Constructed | Done | Armed | Returned | Finished | Fault
+
+
+def offsets(specs: list[TensorSpec], itemsizes: list[int]) -> tuple[list[int], int]:
+    """Where each tensor begins within a slot, and the slot's size."""
+    starts, end = [], 0
+    for spec, itemsize in zip(specs, itemsizes, strict=True):
+        starts.append(end)
+        end += -(-spec.numel * itemsize // ALIGNMENT) * ALIGNMENT
+    return starts, end

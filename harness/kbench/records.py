@@ -1,0 +1,196 @@
+"""The immutable records that stages hand on, and the Result that leaves kbench as JSON.
+
+Absent is `None`. Times are milliseconds unless the name says otherwise. `kbench schema` prints the JSON schema.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+SCHEMA = 1
+
+Verdict = Literal[
+    "passed",
+    "wrong",
+    "build_failed",
+    "load_failed",
+    "crashed",
+    "timed_out",
+    "out_of_memory",
+    "cheated",
+    "unsupported",
+]
+Stage = Literal["load", "build", "first-call", "call", "total"]
+Interval = tuple[float, float]
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of every record: immutable, strict about unknown fields."""
+
+
+class ProblemRef(Record):
+    id: str
+    sha256: str
+    workload: str
+
+
+class SolutionRef(Record):
+    id: str
+    sha256: str
+    weights: Literal["loaded", "seeded"] | None = None
+    lines: tuple[int, int] | None = None  # where in a reply the code was found
+    changed: tuple[str, ...] = ()  # process-wide settings that importing it changed
+
+
+class DeviceInfo(Record):
+    kind: Literal["cpu", "cuda"]
+    name: str
+    index: int | None = None
+    threads: int | None = None
+    memory_bytes: int | None = None
+    cache_bytes: int | None = None
+    capability: str | None = None
+    uuid: str | None = None
+    driver: str | None = None
+
+
+class Environment(Record):
+    kbench: str
+    python: str
+    torch: str
+    cuda: str | None
+    nvcc: str | None
+    compiler: str | None
+    platform: str
+
+
+class Extension(Record):
+    """One `load_inline` or `load` of a solution."""
+
+    name: str
+    key: str
+    cached: bool
+    seconds: float
+    artifact: str | None  # sha256; None where the build failed
+    log: str | None = None
+
+
+class Build(Record):
+    seconds: float
+    cached: bool
+    path: Literal["light", "full", "none"]
+    extensions: tuple[Extension, ...] = ()
+
+
+class Mismatch(Record):
+    """Where and how an output is off."""
+
+    output: str
+    trial: str
+    summary: str
+    wrong: int | None = None
+    total: int | None = None
+    index: tuple[int, ...] | None = None
+    got: float | int | bool | str | None = None
+    expected: float | int | bool | str | None = None
+    pattern: str | None = None
+
+
+class Check(Record):
+    trials: int
+    calls: int
+    instances: int
+    max_abs_error: float | None
+    norm_error: float | None
+    reference_error: float | None  # of the reference itself, at its default precision
+    truth: Literal["float64", "float32"] | None
+    transforms: tuple[str, ...] = ()
+    dropped_transforms: tuple[str, ...] = ()
+    mismatch: Mismatch | None = None
+
+
+class Telemetry(Record):
+    """The device around one round; None where it does not tell."""
+
+    sm_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    throttle: tuple[str, ...] = ()
+
+
+class Timing(Record):
+    median_ms: float
+    ci95_ms: Interval
+    samples_ms: tuple[tuple[float, ...], ...]  # one row a round: its calls, or their mean on the CPU
+    rounds: int
+    calls_per_round: int
+    slots: int
+    stopped: Literal["tight", "budget", "rounds"]
+    cache: str
+    inputs: str  # how the contents of timed calls were derived
+    processes: int
+    process_term: float
+    telemetry: tuple[Telemetry, ...] = ()
+
+
+class BaselineTiming(Record):
+    median_ms: float
+    ci95_ms: Interval
+    samples_ms: tuple[tuple[float, ...], ...] = ()
+
+
+class Speedup(Record):
+    value: float
+    ci95: Interval
+
+
+class Attestation(Record):
+    status: Literal["attested", "loose", "contradicted"]
+    method: Literal["referee-clock", "events-bounded"]
+    claimed_ms: float | None = None
+    batch_ms: float | None = None
+    single_ms: float | None = None
+    slack_ms: float | None = None
+
+
+class Warn(Record):
+    """A warning is data: what was seen, and what to do next."""
+
+    code: str
+    message: str
+    next: str
+
+
+class Result(Record, kw_only=True):
+    schema: int = SCHEMA
+    verdict: Verdict
+    reason: str | None
+    problem: ProblemRef
+    solution: SolutionRef
+    device: DeviceInfo
+    environment: Environment
+    seed: int | None
+    seeds: tuple[int, ...]
+    build: Build | None = None
+    check: Check | None = None
+    timing: Timing | None = None
+    baselines: dict[str, BaselineTiming] = {}
+    speedup: dict[str, Speedup] = {}
+    attestation: Attestation | None = None
+    jail: dict[str, str] = {}
+    warnings: tuple[Warn, ...] = ()
+    log: str = ""
+    seconds: dict[str, float] = {}
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "passed"
+
+    def to_json(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+def result_schema() -> dict[str, Any]:
+    return msgspec.json.schema(Result)

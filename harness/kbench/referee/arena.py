@@ -1,0 +1,160 @@
+"""Memory that the referee owns and one worker maps: input slots, output slots and the flush regions."""
+
+from __future__ import annotations
+
+import torch
+
+from kbench import tree
+from kbench.device.interface import Device, Shared
+from kbench.protocol import ALIGNMENT, OpenArena, offsets
+from kbench.tree import Skeleton, TensorSpec
+
+Canaries = list[tuple[torch.Tensor, torch.Tensor] | None]  # places in a slot and the values they get
+SAMPLES = 4096
+REGION_SAMPLES = 256
+
+
+class Plan:
+    """Sizes of one slot, from the shapes of inputs and outputs."""
+
+    def __init__(self, inputs: Skeleton, outputs: Skeleton, gradients: tuple[str, ...], flush_bytes: int) -> None:
+        self.inputs = inputs
+        self.outputs = outputs
+        self.gradients = gradients
+        self.flush_bytes = flush_bytes
+        self.input_bytes = offsets(tree.specs(inputs), _itemsizes(inputs))[1]
+        self.output_bytes = offsets(tree.specs(outputs), _itemsizes(outputs))[1]
+
+
+class Arena:
+    def __init__(self, device: Device, plan: Plan, slots: int) -> None:
+        self.device = device
+        self.plan = plan
+        self.slots = slots
+        self._shared: list[Shared] = []
+        try:
+            given = self._allocate(slots * plan.input_bytes)
+            taken = self._allocate(slots * plan.output_bytes)
+            flush = self._allocate(slots * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
+        except (MemoryError, torch.OutOfMemoryError):
+            self.release()
+            raise
+        self._given, self._taken, self._flush = given, taken, flush
+        self.inputs = _stacked_views(given.view, plan.inputs, slots, plan.input_bytes)
+        self.outputs = _stacked_views(taken.view, plan.outputs, slots, plan.output_bytes)
+
+    def message(self) -> tuple[OpenArena, list[int]]:
+        """What the worker is told, and the descriptors that come along."""
+        fds = [memory.fd for memory in (self._given, self._taken) if memory.fd is not None]
+        order = OpenArena(
+            slots=self.slots,
+            inputs=self.plan.inputs,
+            outputs=self.plan.outputs,
+            input_stride=self.plan.input_bytes,
+            output_stride=self.plan.output_bytes,
+            flush_bytes=self.plan.flush_bytes,
+            gradients=self.plan.gradients,
+            input_handle=self._given.handle,
+            output_handle=self._taken.handle,
+            flush_handle=self._flush.handle if self._flush else b"",
+        )
+        return order, fds
+
+    def write(self, stacks: list[torch.Tensor], span: slice) -> None:
+        """Contents into some slots; each stack holds one row a slot."""
+        for view, stack in zip(self.inputs, stacks, strict=True):
+            view[span].copy_(stack)
+
+    def poison(self, word: int) -> None:
+        """Outputs hold garbage before every call, never what a lazy solution could leave as it is."""
+        memory = self._taken.view[: self.slots * self.plan.output_bytes]
+        memory.view(torch.int32).fill_(word)
+
+    def disturb(self, canaries: Canaries, span: slice, word: int) -> None:
+        """The last change before go: the canaries, and the word that the flush must write."""
+        for view, canary in zip(self.inputs, canaries, strict=True):
+            if canary is not None:
+                put(view[span], *canary)
+        if self._flush is not None:
+            self._flush.view.view(torch.int32)[self.slots * self.plan.flush_bytes // 4].fill_(word)
+        self.device.synchronize()
+
+    def probe_outputs(self, probes: list[torch.Tensor], span: slice) -> list[torch.Tensor]:
+        """A few elements of each output at once, to be held against what is read later."""
+        return [probed(view[span], places) for view, places in zip(self.outputs, probes, strict=True)]
+
+    def new_probes(self, generator: torch.Generator) -> list[torch.Tensor]:
+        return [
+            torch.randint(
+                max(1, view[0].numel()), (SAMPLES if view[0].numel() else 0,), generator=generator, device=view.device
+            )
+            for view in self.outputs
+        ]
+
+    def take(self, span: slice) -> list[torch.Tensor]:
+        """Private copies of outputs."""
+        return [view[span].clone() for view in self.outputs]
+
+    def flushed(self, span: slice, word: int, generator: torch.Generator) -> bool:
+        """Whether each flush region was written with the word: a sample at once, then all of it."""
+        if self._flush is None:
+            return True
+        count = self.plan.flush_bytes // 4
+        regions = self._flush.view.view(torch.int32)[: self.slots * count].view(self.slots, count)[span]
+        places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
+        sampled = bool((regions[:, places] == word).all())
+        return sampled and bool(((regions.amin(dim=1) == word) & (regions.amax(dim=1) == word)).all())
+
+    def release(self) -> None:
+        self.inputs, self.outputs = [], []
+        for memory in self._shared:
+            memory.release()
+        self._shared = []
+
+    def _allocate(self, count: int) -> Shared:
+        self._shared.append(self.device.allocate(max(count, ALIGNMENT)))
+        return self._shared[-1]
+
+
+def _stacked_views(memory: torch.Tensor, skeleton: Skeleton, slots: int, stride: int) -> list[torch.Tensor]:
+    """For each tensor of a slot, a view of it in all slots at once."""
+    specs = tree.specs(skeleton)
+    starts, _ = offsets(specs, _itemsizes(skeleton))
+    return [_stacked(memory, spec, slots, stride, start) for spec, start in zip(specs, starts, strict=True)]
+
+
+def _stacked(memory: torch.Tensor, spec: TensorSpec, slots: int, stride: int, start: int) -> torch.Tensor:
+    dtype: torch.dtype = getattr(torch, spec.dtype)
+    if spec.numel == 0:
+        return torch.empty((slots, *spec.shape), dtype=dtype, device=memory.device)
+    words = memory[: memory.numel() // ALIGNMENT * ALIGNMENT].view(dtype)
+    inner = spec.stride or _contiguous(spec.shape)
+    return words.as_strided((slots, *spec.shape), (stride // dtype.itemsize, *inner), start // dtype.itemsize)
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for length in reversed(shape):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))
+
+
+def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """The elements at flat `places` of every row."""
+    if stack.dim() == 1:
+        return stack.unsqueeze(1)[:, places].clone()
+    return stack.reshape(stack.shape[0], -1)[:, places].clone()
+
+
+def put(stack: torch.Tensor, places: torch.Tensor, fresh: torch.Tensor) -> None:
+    """Replaces the elements at flat `places` of every row."""
+    if stack.dim() == 1:
+        stack.copy_(fresh[:, 0])
+        return
+    index = torch.unravel_index(places, stack.shape[1:])
+    stack[(slice(None), *index)] = fresh
+
+
+def _itemsizes(skeleton: Skeleton) -> list[int]:
+    return [getattr(torch, spec.dtype).itemsize for spec in tree.specs(skeleton)]

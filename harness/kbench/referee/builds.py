@@ -1,0 +1,80 @@
+"""Passes a worker's build requests to the builder and remembers what became of them."""
+
+from __future__ import annotations
+
+from kbench.build import explain
+from kbench.build.builder import Outcome, Request
+from kbench.device.interface import Device
+from kbench.errors import MachineFault, RefereeDied
+from kbench.protocol import BuildAsk, BuildReply
+from kbench.records import Build, Extension
+from kbench.referee import ruling
+from kbench.referee.handle import Handle
+from kbench.referee.ruling import Ruling, Stopped
+from kbench.wire import Channel, Closed, Late
+
+GRACE_S = 30.0
+MAX_LOG = 16 * 1024
+
+
+class Builds:
+    """The builds of one evaluation."""
+
+    def __init__(self, builder: Channel, device: Device, layers: frozenset[str]) -> None:
+        self.builder = builder
+        self.device = device
+        self.layers = layers
+        self.extensions: list[Extension] = []
+
+    def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, int | None]:
+        """The reply for the worker, with the artifact's descriptor where there is one."""
+        runs_here = self.device.kind == "cuda" or not _wants_cuda(ask)
+        outcome = self._ask(Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, not runs_here), seconds)
+        if outcome.machine:
+            raise MachineFault(outcome.machine, outcome.fix)
+        if outcome.timed_out:
+            raise Stopped(ruling.of_deadline("build", seconds))
+        if not runs_here and not outcome.log:
+            raise Stopped(Ruling("unsupported", f"extension {ask.name!r} has CUDA sources and the device is the CPU"))
+        self.extensions.append(_extension(ask, outcome))
+        if outcome.sha256 is None:
+            handle.failed_build = f"extension {ask.name!r}: {explain.first_error(outcome.log)}"
+            return BuildReply(name=ask.name, error=outcome.log), None
+        return BuildReply(name=ask.name, error=None), self.builder.take_fds(1)[0]
+
+    def summary(self) -> Build:
+        seconds = sum(extension.seconds for extension in self.extensions)
+        built = bool(self.extensions)
+        return Build(
+            seconds=seconds,
+            cached=built and all(extension.cached for extension in self.extensions),
+            path="full" if built else "none",
+            extensions=tuple(self.extensions),
+        )
+
+    def _ask(self, request: Request, seconds: float) -> Outcome:
+        try:
+            self.builder.send(request)
+            return self.builder.receive(Outcome, seconds + GRACE_S)
+        except (Closed, Late) as error:
+            raise RefereeDied(f"the builder does not answer: {error}", "run again; report it with kbench doctor") from None
+
+    def _arch_list(self) -> str | None:
+        # What torch itself would choose beside this GPU; the builder's jail has none to look at.
+        capability = self.device.info().capability
+        return f"{capability}+PTX" if capability else None
+
+
+def _wants_cuda(ask: BuildAsk) -> bool:
+    return bool(ask.cuda_sources) or bool(ask.with_cuda) or any(name.endswith(".cu") for name in ask.sources)
+
+
+def _extension(ask: BuildAsk, outcome: Outcome) -> Extension:
+    return Extension(
+        name=ask.name,
+        key=outcome.key,
+        cached=outcome.cached,
+        seconds=outcome.seconds,
+        artifact=outcome.sha256,
+        log=outcome.log[-MAX_LOG:] or None,
+    )

@@ -1,0 +1,229 @@
+"""Checks one side against the truth: fresh inputs, transformed inputs, unchanged inputs, every output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from kbench import tree
+from kbench.errors import ProblemFault
+from kbench.records import Mismatch
+from kbench.referee import inputs, numerics, ruling, structure
+from kbench.referee.numerics import Error, Tolerance
+from kbench.referee.reference import Outcome, Reference
+from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.side import Side
+
+
+@dataclass
+class Case:
+    """An instance of the reference with what its calls are judged by."""
+
+    reference: Reference
+    model: torch.nn.Module
+    gradients: tuple[str, ...]  # whose gradients are outputs
+    state: tuple[str, ...]  # buffers that the reference changes and the solution has
+    upstream: list[torch.Tensor] | None
+    asked: Callable[[torch.dtype], Tolerance]
+    full_precision: bool = False
+
+    def expected(self, outcome: Outcome, with_state: bool = True) -> dict[str, Any]:
+        return outcome.value(self.gradients, self.state if with_state else ())
+
+
+@dataclass
+class Findings:
+    """What the checks of one side have seen so far."""
+
+    trials: int = 0
+    max_abs: float = 0.0
+    norm: float = 0.0
+    reference: Error = Error()
+    truth: str | None = None
+    transforms: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    bounds: list[Tolerance] = field(default_factory=list)  # per output, the loosest of the trials
+    own_error: list[Error] = field(default_factory=list)  # per output, of the reference itself
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Inputs with all that is expected of a call on them."""
+
+    name: str
+    given: Any
+    skeleton: tree.Skeleton
+    truth: list[torch.Tensor]
+    inputs_after: list[torch.Tensor]
+    bounds: list[Tolerance]
+    own_error: list[Error]
+    precision: str
+
+
+def prepare(case: Case, given: Any, name: str) -> Trial:
+    """Runs the reference at its default precision and as the truth, and sets the bounds between them."""
+    native = case.reference.run(case.model, given, case.upstream)
+    exact, precision = case.reference.truth(case.model, given, case.upstream)
+    value, wide = case.expected(native), case.expected(exact)
+    outs, truth = tree.tensors(value), tree.tensors(wide)
+    if [out.shape for out in outs] != [right.shape for right in truth]:
+        truth, precision = outs, "float32"
+    own = [numerics.error(out, right) for out, right in zip(outs, truth, strict=True)]
+    bounds = [
+        numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
+        for out, right, error in zip(outs, truth, own, strict=True)
+    ]
+    return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision)
+
+
+def is_sound(case: Case, trial: Trial) -> bool:
+    """Whether the truth says something: no NaN, and finite wherever inputs were."""
+    return not any(bool(right.isnan().any()) for right in trial.truth if numerics.is_inexact(right))
+
+
+def demand_sound(case: Case, trial: Trial) -> None:
+    source = case.reference.source
+    if not is_sound(case, trial):
+        raise ProblemFault(
+            f"{source.path}: the reference yields NaN on its own inputs", "choose inputs on which it is defined"
+        )
+    again = case.expected(case.reference.run(case.model, trial.given, case.upstream))
+    if tree.describe(again) != trial.skeleton:
+        raise Stopped(Ruling("unsupported", "the reference returns other shapes on equal inputs"))
+    for out, right, bound in zip(tree.tensors(again), trial.truth, trial.bounds, strict=True):
+        if not numerics.within(out, right, bound):
+            reason = "the reference differs from itself on equal inputs; random outputs cannot be checked"
+            raise Stopped(Ruling("unsupported", reason))
+
+
+def transform(case: Case, given: Any, name: str) -> Trial | None:
+    """The trial on transformed inputs; None where the reference does not take them."""
+    changed = iter(inputs.transformed(tree.tensors(given), name))
+    value = tree.rebuild(tree.describe(given), changed)
+    try:
+        trial = prepare(case, value, name)
+    except ProblemFault:
+        return None
+    finite = all(bool(right.isfinite().all()) for right in trial.truth if numerics.is_inexact(right))
+    return trial if finite else None
+
+
+def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Findings) -> None:
+    """One checked call; raises Stopped with the first thing that is wrong."""
+    arena = side.arena
+    assert arena is not None
+    given = [*tree.tensors(trial.given), *(case.upstream or ())]
+    span = slice(slot, slot + 1)
+    arena.write([tensor.unsqueeze(0) for tensor in given], span)
+    arena.poison(word)
+    side.device.synchronize()
+    returned = side.call(slot, case.state)
+    off = structure.difference(trial.skeleton, returned.outputs, "result")
+    if off:
+        mismatch = Mismatch(output="structure", trial=trial.name, summary=off)
+        raise Stopped(ruling.of_mismatch(mismatch))
+    if not returned.copied:
+        raise Stopped(ruling.of_protocol("outputs that fit but were not handed in"))
+    taken = [stack[0] for stack in arena.take(span)]
+    _judge_outputs(case, trial, fitted(taken, trial.truth), findings)
+    judge_inputs(case, trial, [view[slot] for view in arena.inputs])
+    findings.trials += 1
+
+
+def fitted(taken: list[torch.Tensor], truth: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Outputs whose length varies lie at the beginning of a place that is larger."""
+    return [
+        out if out.shape == right.shape else out.flatten()[: right.numel()].reshape(right.shape)
+        for out, right in zip(taken, truth, strict=True)
+    ]
+
+
+def _judge_outputs(case: Case, trial: Trial, taken: list[torch.Tensor], findings: Findings) -> None:
+    custom = case.reference.settings.check
+    names = output_names(trial.skeleton)
+    for name, out, right, bound in zip(names, taken, trial.truth, trial.bounds, strict=True):
+        found = numerics.error(out, right)
+        findings.max_abs, findings.norm = max(findings.max_abs, found.max_abs), max(findings.norm, found.norm)
+        if custom is None and not numerics.within(out, right, bound):
+            raise Stopped(ruling.of_mismatch(numerics.explain(out, right, bound, name, trial.name)))
+    if custom is not None:
+        judge_custom(case, trial.given, tree.rebuild(_output_of(trial.skeleton), iter(taken)), trial.name)
+    note(findings, trial)
+
+
+def judge_custom(case: Case, given: Any, output: Any, trial: str) -> None:
+    """The problem's own `check(inputs, outputs)`: False or an AssertionError means wrong."""
+    check = case.reference.settings.check
+    assert check is not None
+    with case.reference.running("in check()"):
+        try:
+            good, why = check(given, output), "the problem's check says no"
+        except AssertionError as error:
+            good, why = False, f"the problem's check says: {str(error).strip() or 'no'}"
+    if good is not None and not good:
+        raise Stopped(ruling.of_mismatch(Mismatch(output="output", trial=trial, summary=why)))
+
+
+def judge_inputs(case: Case, trial: Trial, found: list[torch.Tensor]) -> None:
+    before = [*tree.tensors(trial.given), *(case.upstream or ())]
+    after = [*trial.inputs_after, *(case.upstream or ())]
+    names = tree.names(tree.describe(trial.given), "inputs")
+    names = [n for n, leaf in zip(names, tree.leaves(tree.describe(trial.given)), strict=True) if is_tensor(leaf)]
+    names += [f"output gradient {number}" for number in range(len(case.upstream or ()))]
+    for name, got, old, new in zip(names, found, before, after, strict=True):
+        off = changed_input(case, name, got, old, new)
+        if off:
+            raise Stopped(ruling.of_mismatch(Mismatch(output=name, trial=trial.name, summary=off)))
+
+
+def changed_input(case: Case, name: str, got: torch.Tensor, old: torch.Tensor, new: torch.Tensor) -> str | None:
+    """An input must come back as it was, unless the reference changes it: then alike."""
+    if same(old, new):
+        return None if same(got, old) else f"it changes its input {name}, which the reference leaves as it is"
+    bound = numerics.loosened(case.asked(new.dtype), numerics.rms(new), Error())
+    return None if numerics.within(got, new, bound) else f"it leaves {name} other than the reference does"
+
+
+def same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if torch.equal(left, right):
+        return True
+    if not numerics.is_inexact(left):
+        return False
+    return bool(((left == right) | (left.isnan() & right.isnan())).all())
+
+
+def note(findings: Findings, trial: Trial) -> None:
+    """Keeps the loosest bounds of the trials: the timed calls are judged by them."""
+    worst = max((error for error in trial.own_error), key=lambda error: error.max_abs, default=Error())
+    if worst.max_abs >= findings.reference.max_abs:
+        findings.reference = worst
+    findings.truth = trial.precision
+    if not findings.bounds:
+        findings.bounds, findings.own_error = list(trial.bounds), list(trial.own_error)
+        return
+    pairs = zip(findings.bounds, trial.bounds, strict=True)
+    findings.bounds = [Tolerance(max(a.atol, b.atol), a.rtol, max(a.norm, b.norm)) for a, b in pairs]
+    errors = zip(findings.own_error, trial.own_error, strict=True)
+    findings.own_error = [Error(max(a.max_abs, b.max_abs), max(a.norm, b.norm)) for a, b in errors]
+
+
+def output_names(skeleton: tree.Skeleton) -> list[str]:
+    """`output[0]`, `gradients['inputs[0]']`: a name for each tensor."""
+    assert isinstance(skeleton, tree.Nest)
+    names = []
+    for key, child in zip(skeleton.keys, skeleton.children, strict=True):
+        listed = zip(tree.names(child, key), tree.leaves(child), strict=True)
+        names += [name for name, leaf in listed if is_tensor(leaf)]
+    return names
+
+
+def is_tensor(leaf: object) -> bool:
+    return isinstance(leaf, tree.TensorSpec)
+
+
+def _output_of(skeleton: tree.Skeleton) -> tree.Skeleton:
+    assert isinstance(skeleton, tree.Nest)
+    return skeleton.children[0]

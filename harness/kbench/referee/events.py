@@ -1,0 +1,55 @@
+"""What the command line and the referee's process say to each other. Both sides are ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kbench.records import Record, Result
+from kbench.settings import Settings
+
+
+class Evaluate(Record, tag=True):
+    """One pair, in one or several workloads."""
+
+    problem: str
+    problem_id: str
+    solution: str
+    solution_id: str
+    workloads: tuple[str, ...]
+    settings: Settings
+    more: bool = False  # others follow: keep spare workers ready
+
+
+class Entered(Record, tag=True):
+    """A stage began. With `limit_s` the problem's own code runs, which may hang or end the referee."""
+
+    stage: str
+    detail: str = ""
+    limit_s: float | None = None
+
+
+class Finding(Record, tag=True):
+    """The result of one workload."""
+
+    result: Result
+
+
+class Failed(Record, tag=True):
+    """A KbenchError by name."""
+
+    kind: str
+    message: str
+    fix: str | None
+
+
+class Complete(Record, tag=True):
+    """All workloads are done."""
+
+
+class Ready(Record, tag=True):
+    """The referee is up, on this device."""
+
+    device: Any
+
+
+FromReferee = Entered | Finding | Failed | Complete | Ready

@@ -1,0 +1,154 @@
+"""One worker as the referee holds it: messages with deadlines, builds relayed, its end noticed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from kbench.jail.keeper import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
+from kbench.jail.launch import Plan
+from kbench.jail.zygote import Spawn
+from kbench.protocol import BuildAsk, BuildReply, Fault, FromWorker, ToWorker
+from kbench.referee import ruling
+from kbench.referee.ruling import Ruling, Stopped
+from kbench.wire import Channel, Closed, Late, Malformed, pair
+
+KEEPER_S = 20.0
+END_S = 10.0
+MAX_BUILDS = 64
+
+T = TypeVar("T")
+Builds = Callable[[BuildAsk], tuple[BuildReply, int | None]]
+
+
+class Handle:
+    def __init__(self, zygote: Channel, plan: Plan) -> None:
+        self.plan = plan
+        self.control, keeper_end = pair()
+        self.work, worker_end = pair()
+        zygote.send(Spawn(plan=plan), (keeper_end.fileno(), worker_end.fileno()))
+        keeper_end.close()
+        worker_end.close()
+        self.ended: Ended | None = None
+        self.stage = "load"
+        self.failed_build: str | None = None
+        self.builds: Builds | None = None
+        self.build_count = 0
+
+    def is_up(self) -> bool:
+        """Whether its keeper came up and nothing ended since."""
+        with contextlib.suppress(Closed, Late, Malformed):
+            self.control.receive(Up, KEEPER_S)
+            return not self.control.waiting()
+        return False
+
+    def place(self, path: str, text: str | None, folder: str | None) -> str:
+        """Puts the solution into the worker's scratch; its path there."""
+        if folder is not None:
+            order: PlaceFile | PlaceFolder = PlaceFolder(source=folder, name="solution")
+        else:
+            order = PlaceFile(name=f"solution/{os.path.basename(path).rsplit('.', 1)[0]}.py", text=text or "")
+        placed = self._ask_keeper(order, Placed)
+        if placed.fault:
+            raise OSError(placed.fault)
+        return f"{placed.path}/solution.py" if folder is not None else placed.path
+
+    def ask(self, message: ToWorker, kind: type[T], seconds: float, fds: Sequence[int] = ()) -> T:
+        """Sends and waits for the reply of that kind; anything else ends the evaluation."""
+        self.send(message, fds)
+        return self.expect(kind, seconds)
+
+    def send(self, message: ToWorker, fds: Sequence[int] = ()) -> None:
+        try:
+            self.work.send(message, fds)
+        except (Closed, Late):
+            raise Stopped(self.ending()) from None
+
+    def expect(self, kind: type[T], seconds: float) -> T:
+        deadline = time.monotonic() + seconds
+        while True:
+            reply = self._receive(deadline, seconds)
+            if isinstance(reply, BuildAsk):
+                deadline += self._relay(reply)
+            elif isinstance(reply, Fault):
+                raise Stopped(ruling.of_fault(reply, self.stage, self.failed_build))
+            elif isinstance(reply, kind):
+                return reply
+            else:
+                raise Stopped(ruling.of_protocol(f"{type(reply).__name__} instead of {kind.__name__}"))
+
+    def alive(self) -> bool:
+        """False once there is a message to read or the process is gone."""
+        return not self.work.waiting() and not self.control.waiting()
+
+    def log(self) -> str:
+        """The last of its output. Empty when the keeper is gone too."""
+        with contextlib.suppress(Stopped):
+            tail = self._ask_keeper(AskLog(), LogTail)
+            return f"[{tail.dropped} bytes dropped]\n{tail.text}" if tail.dropped else tail.text
+        return ""
+
+    def keep(self, target: str) -> None:
+        with contextlib.suppress(Stopped):
+            self._ask_keeper(Keep(target=target), Placed)
+
+    def ending(self) -> Ruling:
+        """What its keeper says of its end."""
+        deadline = time.monotonic() + KEEPER_S
+        with contextlib.suppress(Closed, Late, Malformed):
+            while self.ended is None:
+                self._note(self.control.receive(FromKeeper, deadline - time.monotonic()))
+        return ruling.of_end(self.ended, self.stage, self.plan.limits.processes)
+
+    def end(self) -> None:
+        """Ends everything in the jail and returns when it is gone."""
+        self.work.close()
+        with contextlib.suppress(OSError):
+            self.control.sock.shutdown(1)
+        deadline = time.monotonic() + END_S
+        with contextlib.suppress(Closed, Late):
+            while True:
+                with contextlib.suppress(Malformed):
+                    self.control.receive(FromKeeper, max(0.0, deadline - time.monotonic()))
+        self.control.close()
+
+    def _receive(self, deadline: float, seconds: float) -> FromWorker:
+        try:
+            return self.work.receive(FromWorker, max(0.0, deadline - time.monotonic()))
+        except Late:
+            raise Stopped(ruling.of_deadline(self.stage, seconds)) from None
+        except Closed:
+            raise Stopped(self.ending()) from None
+        except Malformed as error:
+            raise Stopped(ruling.of_protocol(str(error))) from None
+
+    def _relay(self, ask: BuildAsk) -> float:
+        self.build_count += 1
+        if self.builds is None or self.build_count > MAX_BUILDS:
+            raise Stopped(ruling.of_protocol("a build request out of place"))
+        began = time.monotonic()
+        reply, fd = self.builds(ask)
+        try:
+            self.send(reply, () if fd is None else (fd,))
+        finally:
+            if fd is not None:
+                os.close(fd)
+        return time.monotonic() - began
+
+    def _ask_keeper(self, order: PlaceFile | PlaceFolder | AskLog | Keep, kind: type[T]) -> T:
+        try:
+            self.control.send(order)
+            while True:
+                reply = self.control.receive(FromKeeper, KEEPER_S)
+                if isinstance(reply, kind):
+                    return reply
+                self._note(reply)
+        except (Closed, Late, Malformed):
+            raise Stopped(self.ending()) from None
+
+    def _note(self, message: Up | Placed | LogTail | Ended) -> None:
+        if isinstance(message, Ended):
+            self.ended = message

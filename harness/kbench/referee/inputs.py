@@ -1,0 +1,117 @@
+"""What the timed calls and the extra trials are fed: contents derived from the problem's own inputs.
+
+Structure that a solution may rely on is kept: zeros, the range of values, integer values, symmetry, order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+
+Derivation = Literal["fresh", "scaled", "redrawn"]
+JITTER = 0.25
+SCALE, SHRINK, SHIFT = 8.0, 1 / 64, 1.0
+SAMPLE = 1 << 16
+CANARIES = 64
+
+TRANSFORMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sign": lambda tensor: -tensor,
+    "scale": lambda tensor: tensor * SCALE,
+    "shrink": lambda tensor: tensor * SHRINK,
+    "shift": lambda tensor: tensor + SHIFT,
+}
+
+
+def transformed(tensors: list[torch.Tensor], name: str) -> list[torch.Tensor]:
+    """Each floating tensor changed as a whole; masks and indices stay."""
+    change = TRANSFORMS[name]
+    return [change(tensor) if tensor.is_floating_point() and not is_integral(tensor) else tensor for tensor in tensors]
+
+
+def derive(tensors: list[torch.Tensor], count: int, how: Derivation, generator: torch.Generator) -> list[torch.Tensor]:
+    """`count` new contents for each tensor, stacked along a new first dimension."""
+    make = _fresh if how == "fresh" else _scaled
+    return [make(tensor, count, generator) for tensor in tensors]
+
+
+def is_integral(tensor: torch.Tensor) -> bool:
+    """Floating, but a mask or labels by content."""
+    part = tensor.reshape(-1)[:SAMPLE]
+    return part.numel() > 0 and bool((part == part.round()).all())
+
+
+def _fresh(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    if tensor.numel() == 0 or tensor.dtype.is_complex:
+        return _repeated(tensor, count)
+    if tensor.dtype == torch.bool:
+        return _repeated(_permuted(tensor, generator), count)
+    if not tensor.is_floating_point():
+        return _redrawn_integers(tensor, count, generator)
+    if is_integral(tensor):
+        return _repeated(_permuted(tensor, generator), count)
+    if _is_symmetric(tensor):
+        return _scaled(tensor, count, generator)
+    # Towards zero only: a value stays in its range, and zero stays zero.
+    stack = _repeated(_permuted(tensor, generator), count)
+    noise = torch.rand(stack.shape, generator=generator, device=stack.device, dtype=_noise_type(stack.dtype))
+    return stack.mul_(noise.mul_(-JITTER).add_(1).to(stack.dtype))
+
+
+def _scaled(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    stack = _repeated(tensor, count)
+    if not tensor.is_floating_point() or is_integral(tensor):
+        return stack
+    factors = 1 - JITTER * torch.rand(count, generator=generator, device=tensor.device)
+    return stack.mul_(factors.to(stack.dtype).reshape(count, *[1] * tensor.dim()))
+
+
+def _redrawn_integers(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    low, high = int(tensor.min()), int(tensor.max())
+    flat = tensor.reshape(-1)
+    ordered = flat.numel() > 1 and bool((flat[1:] >= flat[:-1]).all())
+    if low == high or ordered or _is_permutation(flat, low, high):
+        return _repeated(tensor, count)
+    shape = (count, *tensor.shape)
+    return torch.randint(low, high + 1, shape, generator=generator, device=tensor.device, dtype=tensor.dtype)
+
+
+def _is_permutation(flat: torch.Tensor, low: int, high: int) -> bool:
+    return flat.numel() == high - low + 1 and int(flat.unique().numel()) == flat.numel()
+
+
+def _permuted(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    if tensor.dim() == 0 or tensor.shape[0] < 2:
+        return tensor
+    order = torch.randperm(tensor.shape[0], generator=generator, device=tensor.device)
+    return tensor.index_select(0, order)
+
+
+def _repeated(tensor: torch.Tensor, count: int) -> torch.Tensor:
+    return tensor.unsqueeze(0).expand(count, *tensor.shape).clone(memory_format=torch.contiguous_format)
+
+
+def _is_symmetric(tensor: torch.Tensor) -> bool:
+    if tensor.dim() < 2 or tensor.shape[-1] != tensor.shape[-2] or tensor.shape[-1] < 2:
+        return False
+    matrix = tensor.reshape(-1, *tensor.shape[-2:])[0]
+    return bool(torch.equal(matrix, matrix.mT))
+
+
+def _noise_type(dtype: torch.dtype) -> torch.dtype:
+    return dtype if dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16) else torch.float32
+
+
+def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Where each slot is changed at the last moment, and to what; None for tensors that stay as they are.
+
+    The values are made from others of the same slot, so that they are as plausible.
+    """
+    flat = stack.reshape(stack.shape[0], -1)
+    if not stack.is_floating_point() or flat.shape[1] == 0:
+        return None
+    places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device).unique()
+    sources = torch.randint(flat.shape[1], (places.numel(),), generator=generator, device=stack.device)
+    factors = 1 - JITTER * torch.rand(stack.shape[0], places.numel(), generator=generator, device=stack.device)
+    return places, flat[:, sources] * factors.to(stack.dtype)

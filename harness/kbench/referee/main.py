@@ -1,0 +1,102 @@
+"""The referee's loop: takes pairs from the command line, sends back what it finds."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import select
+import threading
+from pathlib import Path
+
+import torch
+
+from kbench import problem, solution
+from kbench.device.choose import choose
+from kbench.device.cpu import available_memory, usable_cores
+from kbench.device.interface import Device
+from kbench.device.lease import Lease
+from kbench.errors import KbenchError, MachineFault
+from kbench.jail import layers as jail_layers
+from kbench.referee.builds import Builds
+from kbench.referee.evaluate import Evaluation
+from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Ready
+from kbench.referee.reference import out_of_memory, running
+from kbench.referee.staff import Staff
+from kbench.settings import DEADLINES
+from kbench.wire import Channel
+
+SIDES = 2
+OWN_MEMORY_SHARE = 0.9
+
+
+def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) -> None:
+    """Until the client is gone."""
+    try:
+        applied, lacking = jail_layers.probe()
+        device = choose(device_name)
+        staff = Staff(zygote, device, applied, lacking)
+        staff.stock(SIDES)
+    except KbenchError as fault:
+        client.send(Failed(type(fault).__name__, fault.message, fault.fix))
+        return
+    _settle(device)
+    _end_with(client)
+    client.send(Ready(device=device.info()))
+    while True:
+        _answer(client, staff, builder, client.receive(Evaluate))
+        gc.collect()
+        device.free_bytes()
+
+
+def _answer(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:
+    try:
+        _evaluate(client, staff, builder, asked)
+        client.send(Complete())
+    except KbenchError as fault:
+        client.send(Failed(type(fault).__name__, fault.message, fault.fix))
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        fault = MachineFault(f"out of memory: {str(error).splitlines()[0][:200]}", "choose a smaller --workload")
+        client.send(Failed(type(fault).__name__, fault.message, fault.fix))
+
+
+def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:
+    device = staff.device
+    if asked.settings.require_jail:
+        staff.demand_jail()
+    staff.spares = SIDES if asked.more else 0
+    source = problem.read(Path(asked.problem), asked.problem_id)
+    client.send(Entered("problem", "while it is imported", DEADLINES[device.kind]["load"]))
+    with running(source, device, "while it is imported"):
+        of_problem = problem.settings(source, problem.load(source))
+    client.send(Entered("load"))
+    candidate = solution.read(Path(asked.solution), asked.solution_id, asked.settings.entry)
+    lease = Lease(device.lease_name())
+    for workload in problem.choose_workloads(of_problem, asked.workloads, device.kind, source.id):
+        builds = Builds(builder, device, staff.layers)
+        evaluation = Evaluation(
+            staff, builds, lease, source, of_problem, workload, candidate, asked.settings, client.send
+        )
+        client.send(Finding(evaluation.run()))
+
+
+def _settle(device: Device) -> None:
+    if device.kind == "cpu":
+        torch.set_num_threads(usable_cores())
+        # A reference that does not fit must raise here; the kernel's way out would end more than us.
+        limit = int(OWN_MEMORY_SHARE * available_memory())
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def _end_with(client: Channel) -> None:
+    """A thread that ends this process when the client is gone, whatever the main thread computes."""
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(client.fileno(), select.POLLRDHUP | select.POLLHUP)
+        poll.poll()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,249 @@
+"""Compares outputs with the truth and says how they differ. Plain tensors in, plain records out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from kbench.records import Mismatch
+
+DEFAULTS = {"float64": (1e-8, 1e-9), "float32": (1e-4, 1e-4), "float16": (2e-3, 2e-3), "bfloat16": (1e-2, 1e-2)}
+COARSE = (0.1, 0.1)  # eight-bit floats
+CHUNK = 1 << 26
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    atol: float
+    rtol: float
+    norm: float
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an output is from the truth; infinite where they disagree about what is finite."""
+
+    max_abs: float = 0.0
+    norm: float = 0.0
+
+
+def tolerance(dtype: torch.dtype, atol: float | None, rtol: float | None, norm: float | None) -> Tolerance:
+    """What was asked for, else the defaults of the type."""
+    both, of_norm = DEFAULTS.get(str(dtype).removeprefix("torch."), COARSE)
+    if dtype.is_complex:
+        both, of_norm = DEFAULTS["float32" if dtype == torch.complex64 else "float64"]
+    return Tolerance(
+        atol=both if atol is None else atol,
+        rtol=both if rtol is None else rtol,
+        norm=of_norm if norm is None else norm,
+    )
+
+
+def loosened(asked: Tolerance, truth_rms: float, reference: Error) -> Tolerance:
+    """Never tighter than twice the reference's own error; `atol` grows with the size of the truth."""
+    return Tolerance(
+        atol=max(asked.atol * max(1.0, truth_rms), 2 * reference.max_abs),
+        rtol=asked.rtol,
+        norm=max(asked.norm, 2 * reference.norm),
+    )
+
+
+def widened(bound: Tolerance, reference: Error) -> Tolerance:
+    """Against the reference at default precision instead of the truth: its own error comes on top."""
+    return Tolerance(bound.atol + reference.max_abs, bound.rtol, bound.norm + reference.norm)
+
+
+def rms(truth: torch.Tensor) -> float:
+    if truth.numel() == 0 or not is_inexact(truth):
+        return 0.0
+    finite = torch.nan_to_num(truth.abs(), nan=0.0, posinf=0.0, neginf=0.0)
+    return float(torch.linalg.vector_norm(finite.flatten(), dtype=torch.float64)) / math.sqrt(truth.numel())
+
+
+def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
+    """Largest difference and relative norm of the difference."""
+    if out.numel() == 0:
+        return Error()
+    if not is_inexact(truth):
+        unequal = int((out != truth).sum())
+        return Error(float(unequal > 0), unequal / truth.numel())
+    worst, square, truth_square = 0.0, 0.0, 0.0
+    for left, right in _chunks(out, truth):
+        same = left == right  # equal infinities have no difference
+        difference = torch.where(same | (left.isnan() & right.isnan()), 0.0, left - right).abs()
+        worst = max(worst, _finite(difference.max()))
+        square += _finite(torch.linalg.vector_norm(difference, dtype=torch.float64)) ** 2
+        size = torch.linalg.vector_norm(torch.nan_to_num(right, 0.0, 0.0, 0.0), dtype=torch.float64)
+        truth_square += float(size) ** 2
+    return Error(worst, _ratio(math.sqrt(square), math.sqrt(truth_square)))
+
+
+def within(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> bool:
+    """Every element by `atol + rtol * |truth|`, and the whole by its norm. Exact for integers."""
+    if not is_inexact(truth):
+        return bool((out == truth).all())
+    found = error(out, truth)
+    if found.norm > bound.norm:
+        return False
+    return found.max_abs <= bound.atol or not any(bool(wrong.any()) for wrong in _wrong(out, truth, bound))
+
+
+def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
+    """How many, where, the worst element with both values, the pattern if there is one."""
+    wrong = torch.cat([part.flatten().cpu() for part in _wrong(out, truth, bound)]) if truth.numel() else None
+    count = int(wrong.sum()) if wrong is not None else 0
+    if wrong is None or count == 0:
+        norm = error(out, truth).norm
+        summary = f"{name} is off as a whole: relative norm of the error {norm:.3g}, allowed {bound.norm:.3g}"
+        return Mismatch(output=name, trial=trial, summary=summary, wrong=0, total=truth.numel())
+    place = _worst(out, truth, wrong)
+    index = tuple(int(part) for part in torch.unravel_index(torch.tensor(place), truth.shape))
+    got, expected = _value(out, place), _value(truth, place)
+    pattern = _pattern(out, truth, wrong)
+    summary = (
+        f"{name}: {count} of {truth.numel()} elements are off; at {list(index)} it is {_show(got)}, "
+        f"expected {_show(expected)}" + (f"; {pattern}" if pattern else "")
+    )
+    return Mismatch(
+        output=name,
+        trial=trial,
+        summary=summary,
+        wrong=count,
+        total=truth.numel(),
+        index=index,
+        got=_plain(got),
+        expected=_plain(expected),
+        pattern=pattern,
+    )
+
+
+def rows_within(out: torch.Tensor, expected: torch.Tensor, bound: Tolerance) -> list[bool]:
+    """`within` for a stack of outputs against a stack of expected ones, in a few passes and one wait."""
+    count = out.shape[0]
+    if out.numel() == 0:
+        return [True] * count
+    if not is_inexact(expected):
+        return [bool(same) for same in (out == expected).reshape(count, -1).all(dim=1).tolist()]
+    if out.numel() // count > CHUNK:
+        return [within(row, truth, bound) for row, truth in zip(out, expected, strict=True)]
+    left, right = _lifted(out).reshape(count, -1), _lifted(expected).reshape(count, -1)
+    difference = left - right
+    largest = torch.linalg.vector_norm(difference, float("inf"), dim=1)
+    square = torch.linalg.vector_norm(difference, dim=1)
+    size = torch.linalg.vector_norm(right, dim=1)
+    del difference
+    good = []
+    for row, figures in enumerate(torch.stack((largest, square, size)).T.tolist()):
+        worst, off, truth = figures
+        # What is not plainly good, by the whole or with NaN or infinity in it, gets the careful look.
+        plain = worst <= bound.atol and _ratio(off, truth) <= bound.norm
+        good.append(plain or within(out[row], expected[row], bound))
+    return good
+
+
+def is_inexact(tensor: torch.Tensor) -> bool:
+    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
+
+
+def _wrong(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> Iterator[torch.Tensor]:
+    if not is_inexact(truth):
+        yield out != truth
+        return
+    for left, right in _chunks(out, truth):
+        off = (left - right).abs() > bound.atol + bound.rtol * right.abs()
+        finite = left.isfinite() & right.isfinite()
+        alike = (left == right) | (left.isnan() & right.isnan())
+        yield torch.where(finite, off, ~alike)
+
+
+def _chunks(out: torch.Tensor, truth: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    flat_out, flat_truth = out.reshape(-1), truth.reshape(-1)
+    for start in range(0, flat_truth.numel(), CHUNK):
+        right = _lifted(flat_truth[start : start + CHUNK])
+        yield flat_out[start : start + CHUNK].to(right.dtype), right
+
+
+def _lifted(tensor: torch.Tensor) -> torch.Tensor:
+    """Small floats have no arithmetic worth the name: compare them in float32."""
+    small = tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4
+    return tensor.float() if small else tensor
+
+
+def _finite(value: torch.Tensor) -> float:
+    number = float(value)
+    return number if math.isfinite(number) else math.inf
+
+
+def _ratio(off: float, truth: float) -> float:
+    """Relative to a truth that is zero everywhere nothing can be said: there `atol` alone decides."""
+    if not (math.isfinite(off) and math.isfinite(truth)):
+        return math.inf
+    return off / truth if truth else 0.0
+
+
+def _worst(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> int:
+    """The wrong element that is furthest off; one that is not finite counts as furthest."""
+    places = wrong.nonzero().flatten()[:1_000_000].to(out.device)
+    wide = torch.complex128 if truth.dtype.is_complex else torch.float64
+    off = (out.reshape(-1)[places].to(wide) - truth.reshape(-1)[places].to(wide)).abs()
+    return int(places[int(torch.nan_to_num(off, nan=math.inf, posinf=math.inf).argmax())])
+
+
+def _pattern(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> str | None:
+    flat, right = out.reshape(-1), truth.reshape(-1)
+    if is_inexact(out) and bool(out.isnan().all()):
+        return "every element is NaN"
+    if bool((flat == 0).all()):
+        return "every element is zero"
+    if flat.numel() > 1 and bool((flat == flat[0]).all()):
+        return "every element is the same"
+    if is_inexact(out) and not out.dtype.is_complex:
+        factor = _factor(flat, right)
+        if factor is not None:
+            return f"the output is {factor:.4g} times what is expected"
+    return _region(wrong.reshape(truth.shape))
+
+
+def _factor(flat: torch.Tensor, right: torch.Tensor) -> float | None:
+    sample = right[: 1 << 20].double().isfinite() & (right[: 1 << 20].double().abs() > 1e-6)
+    ratios = (flat[: 1 << 20].double() / right[: 1 << 20].double())[sample]
+    if ratios.numel() < 8:
+        return None
+    middle = float(ratios.median())
+    steady = float(((ratios - middle).abs() < 1e-3 * abs(middle)).double().mean()) > 0.99
+    return middle if steady and math.isfinite(middle) and abs(middle - 1) > 1e-3 else None
+
+
+def _region(wrong: torch.Tensor) -> str | None:
+    """The slice of one dimension that holds everything wrong, where it is a small part of it."""
+    for axis in range(wrong.dim()):
+        others = [other for other in range(wrong.dim()) if other != axis]
+        lines = wrong.any(dim=others) if others else wrong
+        places = lines.nonzero().flatten()
+        first, last, length = int(places[0]), int(places[-1]), wrong.shape[axis]
+        if length > 1 and last - first + 1 <= length // 2:
+            span = f"index {first}" if first == last else f"indices {first} to {last}"
+            return f"all of them at {span} of {length} along dimension {axis}"
+    if wrong.numel() > 1 and bool(wrong.all()):
+        return "all elements are off"
+    return None
+
+
+def _value(tensor: torch.Tensor, place: int) -> complex | float | int | bool:
+    value = tensor.reshape(-1)[place].item()
+    assert isinstance(value, complex | float | int | bool)
+    return value
+
+
+def _show(value: complex | float | int | bool) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: complex | float | int | bool) -> float | int | bool | str:
+    """JSON has no NaN, infinity or complex numbers: those are told as text."""
+    if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+        return str(value)
+    return value

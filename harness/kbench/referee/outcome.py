@@ -1,0 +1,246 @@
+"""Gathers what an evaluation finds and makes the Result of it."""
+
+from __future__ import annotations
+
+import platform
+
+import torch
+
+import kbench
+from kbench import solution as kbench_solution
+from kbench.build import toolchain
+from kbench.device.interface import Device
+from kbench.device.telemetry import Probe
+from kbench.problem import Source
+from kbench.records import (
+    Attestation,
+    BaselineTiming,
+    Check,
+    Environment,
+    Mismatch,
+    ProblemRef,
+    Result,
+    SolutionRef,
+    Speedup,
+    Timing,
+    Warn,
+)
+from kbench.referee import attest
+from kbench.referee.builds import Builds
+from kbench.referee.check import Findings
+from kbench.referee.ruling import Ruling
+from kbench.referee.seeds import Seeds
+from kbench.referee.side import SOLUTION, Side
+from kbench.referee.staff import Staff
+from kbench.referee.timing import Series, Size
+from kbench.report import warn
+from kbench.stats import PROCESS_TERM, Estimate, bootstrap, median, paired_speedup, process_spread
+
+MAX_LOG = 64 * 1024
+
+
+class Draft:
+    """A result in the making."""
+
+    def __init__(
+        self,
+        device: Device,
+        staff: Staff,
+        source: Source,
+        workload: str,
+        candidate: kbench_solution.Source,
+        seeds: Seeds,
+        builds: Builds,
+    ) -> None:
+        self.device = device
+        self.staff = staff
+        self.source = source
+        self.workload = workload
+        self.candidate = candidate
+        self.seeds = seeds
+        self.builds = builds
+        self.findings = Findings()
+        self.size = Size(0, 0)
+        self.weights: str | None = None
+        self.changed: tuple[str, ...] = ()
+        self.calls = 0
+        self.instances = 0
+        self.series: list[Series] = []
+        self.attestation: Attestation | None = None
+        self.foreign: list[int] = []
+        self.log = ""
+        self.seconds: dict[str, float] = {}
+
+    def checked(self, findings: Findings, side: Side) -> None:
+        self.instances += 1
+        self.calls = side.calls
+
+    def contradicted(self, series: Series) -> bool:
+        self.attestation = self._attest(series, SOLUTION)
+        return self.attestation.status == "contradicted"
+
+    def timed(self, series: Series, sides: list[Side], probe: Probe) -> None:
+        self.series.append(series)
+        self.calls = sides[0].calls
+        self.foreign = probe.foreign()
+
+    def passed(self) -> Ruling:
+        if self.attestation and self.attestation.status == "contradicted":
+            told = self.attestation
+            return Ruling(
+                "cheated",
+                f"it claims {(told.claimed_ms or 0) * 1e3:.1f} us a call, the referee's clock saw "
+                f"{(told.batch_ms or 0) * 1e3:.1f} us in batches and {(told.single_ms or 0) * 1e3:.1f} us singly, twice",
+            )
+        return Ruling("passed", "correct in every call")
+
+    def result(self, ruling: Ruling) -> Result:
+        timing = self._timing() if self.series else None
+        speedup = self._speedups() if ruling.verdict == "passed" else {}
+        return Result(
+            verdict=ruling.verdict,
+            reason=None if ruling.verdict == "passed" else ruling.reason,
+            problem=ProblemRef(id=self.source.id, sha256=self.source.sha256, workload=self.workload),
+            solution=self._solution(),
+            device=self.device.info(),
+            environment=environment(),
+            seed=self.seeds.given,
+            seeds=(self.seeds.master,),
+            build=self.builds.summary(),
+            check=self._check(ruling.mismatch) if self.findings.trials or ruling.mismatch else None,
+            timing=timing,
+            baselines=self._baselines() if self.series else {},
+            speedup=speedup,
+            attestation=self.attestation,
+            jail=self.staff.jail(),
+            warnings=self._warnings(timing, speedup),
+            log=_joined(self.log, ruling.traceback),
+            seconds=self.seconds,
+        )
+
+    def _solution(self) -> SolutionRef:
+        of = self.candidate
+        return SolutionRef(
+            id=of.id,
+            sha256=of.sha256,
+            weights=self.weights,  # type: ignore[arg-type]
+            lines=of.lines,
+            changed=self.changed,
+        )
+
+    def _check(self, mismatch: Mismatch | None) -> Check:
+        found = self.findings
+        return Check(
+            trials=found.trials,
+            calls=self.calls,
+            instances=self.instances,
+            max_abs_error=_finite(found.max_abs),
+            norm_error=_finite(found.norm),
+            reference_error=_finite(found.reference.max_abs),
+            truth=found.truth,  # type: ignore[arg-type]
+            transforms=tuple(found.transforms),
+            dropped_transforms=tuple(found.dropped),
+            mismatch=mismatch,
+        )
+
+    def _attest(self, series: Series, name: str) -> Attestation:
+        batch = max(median(series.batch_ms(name)), 0.0)
+        if self.device.kind == "cpu":
+            return Attestation(status="attested", method="referee-clock", batch_ms=batch)
+        hidden = series.null_batch_s / series.size.calls * 1e3
+        claims = [claim for claims in series.sides[name].claims_ms for claim in claims]
+        return attest.attest(median(claims), batch, series.single_ms(name), hidden)
+
+    def _figures(self, series: Series, name: str) -> list[float]:
+        """One time a round: claims where both sides are attested, else what the referee saw."""
+        if self.device.kind == "cpu":
+            return [max(value, 1e-6) for value in series.batch_ms(name)]
+        if all(self._attest(series, side).status == "attested" for side in series.sides):
+            return series.claimed_ms(name)
+        single = series.single_ms(name)
+        return [max(attest.trusted_ms(batch, single), 1e-6) for batch in series.batch_ms(name)]
+
+    def _rounds(self, name: str) -> list[float]:
+        return [value for series in self.series for value in self._figures(series, name)]
+
+    def _samples(self, name: str) -> tuple[tuple[float, ...], ...]:
+        if self.device.kind == "cpu":
+            return tuple((value,) for value in self._rounds(name))
+        return tuple(claims for series in self.series for claims in series.sides[name].claims_ms)
+
+    def _process_term(self) -> float:
+        """Measured with several processes, else what is usual for the device."""
+        medians = [median(self._figures(series, SOLUTION)) for series in self.series]
+        spread = process_spread(medians)
+        return PROCESS_TERM[self.device.kind] if spread is None else spread / len(medians) ** 0.5
+
+    def _timing(self) -> Timing:
+        last = self.series[-1]
+        estimate = bootstrap(self._rounds(SOLUTION))
+        flush = f"flushed, {last_flush(self.device)} before each call" if self.device.kind == "cuda" else "rotated"
+        return Timing(
+            median_ms=estimate.value,
+            ci95_ms=(estimate.low, estimate.high),
+            samples_ms=self._samples(SOLUTION),
+            rounds=sum(len(series.sides[SOLUTION].walls_s) for series in self.series),
+            calls_per_round=last.size.calls,
+            slots=last.size.slots,
+            stopped=last.stopped,  # type: ignore[arg-type]
+            cache=flush,
+            inputs=last.inputs,
+            processes=len(self.series),
+            process_term=self._process_term(),
+            telemetry=tuple(sample for series in self.series for sample in series.telemetry),
+        )
+
+    def _baselines(self) -> dict[str, BaselineTiming]:
+        return {name: self._baseline(name) for name in self.series[-1].sides if name != SOLUTION}
+
+    def _baseline(self, name: str) -> BaselineTiming:
+        estimate = bootstrap(self._rounds(name))
+        return BaselineTiming(
+            median_ms=estimate.value, ci95_ms=(estimate.low, estimate.high), samples_ms=self._samples(name)
+        )
+
+    def _speedups(self) -> dict[str, Speedup]:
+        names = [name for name in self.series[-1].sides if name != SOLUTION] if self.series else []
+        return {name: _record(self._speedup(name)) for name in names}
+
+    def _speedup(self, name: str) -> Estimate:
+        # Solution and baseline are two processes, so their ratio carries what differs between processes.
+        return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(self._process_term())
+
+    def _warnings(self, timing: Timing | None, speedup: dict[str, Speedup]) -> tuple[Warn, ...]:
+        warnings = list(warn.of_jail(self.staff.lacking))
+        if timing is not None:
+            warnings += warn.of_timing(timing, speedup, self.foreign, self.attestation)
+        return tuple(warnings)
+
+
+def environment() -> Environment:
+    tools = toolchain.find()
+    return Environment(
+        kbench=kbench.__version__,
+        python=platform.python_version(),
+        torch=str(torch.__version__),
+        cuda=torch.version.cuda,
+        nvcc=tools.nvcc_version,
+        compiler=tools.compiler_version,
+        platform=platform.platform(),
+    )
+
+
+def last_flush(device: Device) -> str:
+    return f"{device.flush_bytes() >> 20} MB written"
+
+
+def _record(estimate: Estimate) -> Speedup:
+    return Speedup(value=estimate.value, ci95=(estimate.low, estimate.high))
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None
+
+
+def _joined(log: str, traceback: str) -> str:
+    return "\n".join(part for part in (log.rstrip(), traceback.rstrip()) if part)[-MAX_LOG:]

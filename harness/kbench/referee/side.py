@@ -1,0 +1,136 @@
+"""One side of a comparison, the solution's or a baseline's: a worker, its arena and its gate."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from kbench.device.gate import Gate
+from kbench.device.interface import Device
+from kbench.protocol import Armed, Call, Construct, Constructed, Done, Finished, Load, Loaded, Returned, Round, TakeWeights
+from kbench.referee import ruling
+from kbench.referee.arena import Arena, Canaries, Plan, probed
+from kbench.referee.handle import Handle
+from kbench.referee.ruling import Stopped
+
+SOLUTION = "solution"
+Mode = Literal["batch", "single", "null-batch", "null-single"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One round as the referee saw it."""
+
+    walls_s: tuple[float, ...]  # one for a batch, one a call for singles
+    finished: Finished
+    places: list[torch.Tensor]  # of each output, a few
+    seen: list[torch.Tensor]  # what stood there at "done"
+    flushed: bool
+
+    def untouched(self, taken: list[torch.Tensor]) -> bool:
+        """Whether the outputs read later are those that were there at "done"."""
+        return all(
+            bool(((now == seen) | ((now != now) & (seen != seen))).all())
+            for now, seen in zip(map(probed, taken, self.places), self.seen, strict=True)
+        )
+
+
+class Side:
+    def __init__(self, name: str, handle: Handle, device: Device, seconds: dict[str, float]) -> None:
+        self.name = name
+        self.is_solution = name == SOLUTION
+        self.handle = handle
+        self.device = device
+        self.seconds = seconds
+        self.arena: Arena | None = None
+        self.gate: Gate | None = None
+        self.calls = 0
+        self.first_call_s: float | None = None
+
+    def blamed(self, stop: Stopped) -> Stopped:
+        """What a baseline does wrong is no fault of the solution: then nothing can be judged."""
+        if self.is_solution:
+            return stop
+        reason = f"the {self.name} baseline fails: {stop.ruling.reason}"
+        return Stopped(ruling.Ruling("unsupported", reason, stop.ruling.traceback))
+
+    def load(self, order: Load) -> Loaded:
+        return self.handle.ask(order, Loaded, self.seconds["load"])
+
+    def construct(self, seed: int, arguments: bytes) -> Constructed:
+        self.handle.stage = "load"
+        return self.handle.ask(Construct(seed=seed, arguments=arguments), Constructed, self.seconds["load"])
+
+    def take_weights(self, order: TakeWeights, fd: int) -> None:
+        self.handle.ask(order, Done, self.seconds["load"], (fd,))
+
+    def open(self, plan: Plan, slots: int) -> None:
+        self.arena = Arena(self.device, plan, slots)
+        self.gate = self.device.new_gate()
+        order, fds = self.arena.message()
+        self.handle.ask(order, Done, self.seconds["load"], (*fds, *self.gate.fds()))
+
+    def call(self, slot: int, state: tuple[str, ...]) -> Returned:
+        """One checked call."""
+        first = self.calls == 0
+        stage = "first-call" if first else "call"
+        self.handle.stage = stage
+        began = time.monotonic()
+        returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
+        if first:
+            self.first_call_s = time.monotonic() - began
+        self.calls += 1
+        return returned
+
+    def round(self, mode: Mode, span: slice, canaries: Canaries, word: int, generator: torch.Generator) -> Run:
+        """Timed calls on the slots of `span`, whose contents were written before."""
+        assert self.arena and self.gate
+        slots = tuple(range(span.start, span.stop))
+        self.handle.stage = "call"
+        places = self.arena.new_probes(generator)
+        self.handle.ask(Round(slots=slots, mode=mode), Armed, self.seconds["call"])
+        began = time.perf_counter()
+        # Inside the clock: whoever computes ahead computes on contents that are about to change.
+        self.arena.disturb(canaries, span, word)
+        walls = self._gone(began) if mode.endswith("batch") else self._singles(len(slots))
+        seen = self.arena.probe_outputs(places, span)
+        flushed = not mode.endswith("batch") or self.arena.flushed(span, word, generator)
+        finished = self.handle.expect(Finished, self.seconds["call"])
+        self.calls += 0 if mode.startswith("null") else len(slots)
+        if mode == "batch" and self.device.kind == "cuda" and len(finished.claims_ms) != len(slots):
+            raise Stopped(ruling.of_protocol(f"{len(finished.claims_ms)} times for {len(slots)} calls"))
+        return Run(walls, finished, places, seen, flushed)
+
+    def close(self) -> None:
+        """Ends the worker, then frees what was shared with it."""
+        self.handle.end()
+        if self.gate:
+            self.gate.close()
+        if self.arena:
+            self.arena.release()
+        self.arena = self.gate = None
+
+    def _gone(self, began: float) -> tuple[float, ...]:
+        self._go()
+        return (time.perf_counter() - began,)
+
+    def _singles(self, count: int) -> tuple[float, ...]:
+        walls = []
+        for _ in range(count):
+            began = time.perf_counter()
+            self._go()
+            walls.append(time.perf_counter() - began)
+        return tuple(walls)
+
+    def _go(self) -> None:
+        assert self.gate
+        seconds = self.seconds["call"]
+        self.gate.go()
+        if not self.gate.wait_done(time.monotonic() + seconds, self.handle.alive):
+            if self.handle.alive():
+                raise Stopped(ruling.of_deadline("call", seconds))
+            self.handle.expect(Finished, 1.0)  # raises what is waiting: its fault or its end
+            raise Stopped(ruling.of_protocol("a round that ends without done"))

@@ -1,0 +1,81 @@
+"""The workers of this referee: how they are confined, and one more than is needed kept ready."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from kbench.device.cpu import available_memory
+from kbench.device.interface import Device
+from kbench.errors import MachineFault
+from kbench.jail import landlock
+from kbench.jail.launch import Plan
+from kbench.jail.layers import LAYERS, Limits
+from kbench.referee.handle import Handle
+from kbench.wire import Channel
+
+MEMORY_SHARE = 0.7
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
+
+
+class Staff:
+    def __init__(self, zygote: Channel, device: Device, layers: frozenset[str], lacking: dict[str, str]) -> None:
+        self.zygote = zygote
+        self.device = device
+        self.layers = layers
+        self.lacking = lacking
+        self.spares = 0  # how many to keep ready while others work
+        self._plan = self._make_plan()
+        self._spares: list[Handle] = []
+
+    def hire(self) -> Handle:
+        """A worker that is up or about to be."""
+        while self._spares:
+            spare = self._spares.pop()
+            if spare.is_up():
+                return spare
+            spare.end()
+        fresh = Handle(self.zygote, self._plan)
+        if not fresh.is_up():
+            fresh.end()
+            raise MachineFault("a worker cannot be started in its jail here", "see kbench doctor")
+        return fresh
+
+    def stock(self, count: int) -> None:
+        """Starts spare workers, so that the next ones cost no waiting."""
+        while len(self._spares) < count:
+            self._spares.append(Handle(self.zygote, self._plan))
+
+    def restock(self) -> None:
+        self.stock(self.spares)
+
+    def dismiss(self) -> None:
+        for spare in self._spares:
+            spare.end()
+        self._spares = []
+
+    def demand_jail(self) -> None:
+        if self.lacking:
+            what = ", ".join(f"{name} ({why})" for name, why in self.lacking.items())
+            raise MachineFault(f"the jail lacks layers here: {what}", "run without --require-jail, or as root")
+
+    def jail(self) -> dict[str, str]:
+        """Each layer and what became of it, for the result."""
+        return {name: "on" if name in self.layers else f"off: {self.lacking[name]}" for name in LAYERS}
+
+    def _make_plan(self) -> Plan:
+        limits = Limits(
+            memory_bytes=int(MEMORY_SHARE * available_memory()), data_limit=self.device.kind == "cpu"
+        )
+        return Plan(
+            layers=tuple(sorted(self.layers)),
+            limits=limits,
+            reads=landlock.readable(),
+            environment={**_passed_on(PASSED_ON), **self.device.environment()},
+            name="kbench.worker",
+        )
+
+
+def _passed_on(names: Iterable[str]) -> dict[str, str]:
+    """An allow-list: nothing else of our environment is the worker's business."""
+    return {name: os.environ[name] for name in names if name in os.environ}

@@ -1,0 +1,363 @@
+"""Times sides against each other in alternating rounds and verifies every timed call."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+
+from kbench import tree, units
+from kbench.device.interface import Device
+from kbench.device.telemetry import Probe
+from kbench.errors import MachineFault, ProblemFault
+from kbench.records import Mismatch, Telemetry
+from kbench.referee import check, inputs, numerics, ruling, structure
+from kbench.referee.arena import Canaries, Plan, put
+from kbench.referee.check import Case, Findings
+from kbench.referee.inputs import Derivation
+from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.side import Run, Side
+from kbench.stats import StopRule, median
+
+MEMORY_SHARE = 0.4
+FLUSH_SHARE = 0.1
+ROUND_S = {"cpu": 0.03, "cuda": 0.015}
+MAX_CALLS = {"cpu": 256, "cuda": 100}
+SLOT_MEMORY = 4 * 2**30
+NULL_ROUNDS = 5
+SINGLES_EVERY = 5
+WALL_PER_BUDGET = 2.5
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many slots the arena has, and how many of them one round uses."""
+
+    slots: int
+    calls: int
+
+
+@dataclass
+class Rounds:
+    """What one side did in the rounds that count."""
+
+    walls_s: list[float] = field(default_factory=list)
+    singles_s: list[float] = field(default_factory=list)
+    claims_ms: list[tuple[float, ...]] = field(default_factory=list)
+
+
+@dataclass
+class Series:
+    """One run of paired rounds in one set of workers."""
+
+    sides: dict[str, Rounds]
+    size: Size
+    null_batch_s: float
+    null_single_s: float
+    stopped: str
+    inputs: str
+    spent_s: float
+    telemetry: list[Telemetry]
+
+    def batch_ms(self, name: str) -> list[float]:
+        """Per round, the referee's clock less what a round without work costs, by the calls."""
+        return [(wall - self.null_batch_s) / self.size.calls * 1e3 for wall in self.sides[name].walls_s]
+
+    def single_ms(self, name: str) -> float:
+        singles = self.sides[name].singles_s
+        return (median(singles) - self.null_single_s) * 1e3 if singles else 0.0
+
+    def claimed_ms(self, name: str) -> list[float]:
+        return [median(claims) for claims in self.sides[name].claims_ms]
+
+
+def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
+    """Slots within the memory that may be used, calls that make a round long enough."""
+    slot = plan.input_bytes + plan.output_bytes
+    free = device.free_bytes()
+    most = int(MEMORY_SHARE * free // max(1, sides * slot))
+    if most < 2:
+        raise MachineFault(
+            f"the reference is too large for this device: two slots for each of {sides} sides take "
+            f"{units.size(2 * sides * slot)}, {units.size(MEMORY_SHARE * free)} may be used",
+            "choose a smaller --workload, or a device with more memory",
+        )
+    kind = device.kind
+    if plan.flush_bytes:
+        most = min(most, max(2, int(FLUSH_SHARE * free // plan.flush_bytes)))
+    calls = math.ceil(ROUND_S[kind] / max(call_s, 1e-6))
+    rotation = 2 if plan.flush_bytes else math.ceil(2 * device.cache_bytes() / max(plan.input_bytes, 1))
+    most = max(2, min(most, MAX_CALLS[kind], max(2, SLOT_MEMORY // max(1, slot))))
+    calls = max(2, min(calls, most))
+    return Size(slots=max(calls, min(most, rotation)), calls=calls)
+
+
+class Contest:
+    """The sides of one series, the contents they are fed and the expectations they are held to."""
+
+    def __init__(self, case: Case, findings: Findings, base: list[torch.Tensor], skeleton: tree.Skeleton, size: Size):
+        self.case = case
+        self.findings = findings
+        self.base = base
+        self.skeleton = skeleton  # of the inputs, gradients of outputs included
+        self.size = size
+        self.device = case.reference.device
+        self.how = choose_derivation(case, base, skeleton)
+
+    def contents(self, seed: int) -> tuple[list[torch.Tensor], Canaries, torch.Generator]:
+        """New contents for one round, and what changes in them at the last moment."""
+        generator = torch.Generator(self.device.torch_device).manual_seed(seed)
+        if self.how == "redrawn":
+            return self._redrawn(seed), [None] * len(self.base), generator
+        stacks = inputs.derive(self.base, self.size.calls, self.how, generator)
+        canaries = [inputs.canary(stack, generator) if self.how == "fresh" else None for stack in stacks]
+        return stacks, canaries, generator
+
+    def _redrawn(self, seed: int) -> list[torch.Tensor]:
+        drawn = [tree.tensors(self.case.reference.draw(seed + number)) for number in range(self.size.calls)]
+        upstream = self.case.upstream or []
+        return [torch.stack(parts) for parts in zip(*[[*parts, *upstream] for parts in drawn], strict=True)]
+
+    def verify(self, stacks: list[torch.Tensor], done: list[tuple[Side, Run, list[torch.Tensor], slice]]) -> None:
+        """Every output of the round against the reference on the same contents; inputs unchanged."""
+        expected, after, varying = self._expected(stacks)
+        for side, run, taken, span in done:
+            try:
+                if not run.untouched(taken):
+                    raise Stopped(_late_outputs())
+                if varying or run.finished.odd:
+                    self._verify_varying(run, taken, stacks, span)
+                else:
+                    self._verify_stacked(side, taken, expected, stacks)
+                self._verify_inputs(side, stacks, after, span)
+            except Stopped as stop:
+                raise side.blamed(stop) from None
+
+    def _expected(self, stacks: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor], bool]:
+        """Stacks of expected outputs and of inputs after the call; True where shapes vary between calls."""
+        outs: list[torch.Tensor] = []
+        after: list[torch.Tensor] = []
+        for row in range(self.size.calls):
+            value, inputs_after = self._reference(stacks, row)
+            leaves = tree.tensors(value)
+            if row == 0:
+                outs = [leaf.new_empty((self.size.calls, *leaf.shape)) for leaf in leaves]
+                changed = not all(
+                    check.same(new, stack[0]) for new, stack in zip(inputs_after, stacks, strict=False)
+                )
+                after = [stack.clone() for stack in stacks] if changed else []
+            if [leaf.shape for leaf in leaves] != [stack.shape[1:] for stack in outs]:
+                return [], after, True
+            for stack, leaf in zip(outs, leaves, strict=True):
+                stack[row].copy_(leaf)
+            for stack, leaf in zip(after, inputs_after, strict=False):
+                stack[row].copy_(leaf)
+        return outs, after, False
+
+    def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
+        outcome = self.case.reference.run(self.case.model, *self._call(stacks, row))
+        return self.case.expected(outcome, with_state=False), outcome.inputs
+
+    def _call(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor] | None]:
+        """Arguments and gradients of outputs of one call."""
+        value = tree.rebuild(self.skeleton, iter([stack[row] for stack in stacks]))
+        return (value[0], value[1]) if self.case.upstream is not None else (value, None)
+
+    def _bounds(self) -> list[numerics.Tolerance]:
+        pairs = zip(self.findings.bounds, self.findings.own_error, strict=True)
+        return [numerics.widened(bound, own) for bound, own in pairs]
+
+    def _verify_stacked(
+        self, side: Side, taken: list[torch.Tensor], expected: list[torch.Tensor], stacks: list[torch.Tensor]
+    ) -> None:
+        assert side.arena is not None
+        names = check.output_names(side.arena.plan.outputs)
+        custom = self.case.reference.settings.check
+        if custom is not None:
+            for row in range(self.size.calls):
+                output = [stack[row] for stack in taken]
+                given, _ = self._call(stacks, row)
+                self._judge_custom(given, output, side)
+            return
+        for name, out, right, bound in zip(names, taken, expected, self._bounds(), strict=False):
+            good = numerics.rows_within(out, right, bound)
+            if not all(good):
+                row = good.index(False)
+                raise Stopped(
+                    ruling.of_mismatch(numerics.explain(out[row], right[row], bound, name, "a timed call"))
+                )
+
+    def _judge_custom(self, given: object, output: list[torch.Tensor], side: Side) -> None:
+        assert side.arena is not None
+        outputs = side.arena.plan.outputs
+        assert isinstance(outputs, tree.Nest)
+        check.judge_custom(self.case, given, tree.rebuild(outputs.children[0], iter(output)), "a timed call")
+
+    def _verify_varying(self, run: Run, taken: list[torch.Tensor], stacks: list[torch.Tensor], span: slice) -> None:
+        """Calls whose outputs differ in shape, one by one."""
+        for row in range(self.size.calls):
+            value, _ = self._reference(stacks, row)
+            expected = tree.describe(value)
+            got = run.finished.odd.get(str(span.start + row), None)
+            off = structure.difference(expected, got, "result") if got is not None else None
+            if off:
+                raise Stopped(ruling.of_mismatch(Mismatch(output="structure", trial="a timed call", summary=off)))
+            truth = tree.tensors(value)
+            names = check.output_names(expected)
+            outs = check.fitted([stack[row] for stack in taken[: len(truth)]], truth)
+            for name, out, right, bound in zip(names, outs, truth, self._bounds(), strict=False):
+                if not numerics.within(out, right, bound):
+                    mismatch = numerics.explain(out, right, bound, name, "a timed call")
+                    raise Stopped(ruling.of_mismatch(mismatch))
+
+    def _verify_inputs(
+        self, side: Side, stacks: list[torch.Tensor], after: list[torch.Tensor], span: slice
+    ) -> None:
+        assert side.arena is not None
+        for number, (view, old) in enumerate(zip(side.arena.inputs, stacks, strict=True)):
+            new = after[number] if after else old
+            off = check.changed_input(self.case, f"inputs[{number}]", view[span], old, new)
+            if off:
+                raise Stopped(
+                    ruling.of_mismatch(Mismatch(output=f"inputs[{number}]", trial="a timed call", summary=off))
+                )
+
+
+def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> Derivation:
+    """The freshest contents that the reference takes; drawing anew each time where it takes none."""
+    device = case.reference.device.torch_device
+    for how in ("fresh", "scaled"):
+        generator = torch.Generator(device).manual_seed(1)
+        stacks = inputs.derive(base, 1, how, generator)  # type: ignore[arg-type]
+        value = tree.rebuild(skeleton, iter([stack[0] for stack in stacks]))
+        try:
+            arguments = (value[0], value[1]) if case.upstream is not None else (value, None)
+            outcome = case.reference.run(case.model, *arguments)
+        except ProblemFault:
+            continue
+        leaves = tree.tensors(case.expected(outcome, with_state=False))
+        if all(bool(leaf.isfinite().all()) for leaf in leaves if numerics.is_inexact(leaf)):
+            return how  # type: ignore[return-value]
+    return "redrawn"
+
+
+def run_series(
+    sides: list[Side], contest: Contest, rule: StopRule, next_seed: Callable[[], int], probe: Probe
+) -> Series:
+    """Rounds of all sides in turn, the order reversed every time, until the rule says stop.
+
+    `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
+    """
+    series = Series({side.name: Rounds() for side in sides}, contest.size, 0.0, 0.0, "", contest.how, 0.0, [])
+    _round(sides, contest, next_seed(), 0)  # warm, and verified like the others
+    nulls: list[float] = []
+    null_singles: list[float] = []
+    began = time.monotonic()
+    pair = 0
+    while not series.stopped:
+        if pair % SINGLES_EVERY == 0:
+            nulls += _null(sides[-1], contest, next_seed(), NULL_ROUNDS if pair == 0 else 2)
+            null_singles += _single(sides, contest, next_seed(), series)
+        runs = _round(sides, contest, next_seed(), pair)
+        for name, run in runs.items():
+            series.sides[name].walls_s.append(run.walls_s[0])
+            series.sides[name].claims_ms.append(run.finished.claims_ms)
+            series.spent_s += run.walls_s[0]
+        sample = probe.sample()
+        series.telemetry += [sample] if sample else []
+        series.null_batch_s = median(nulls)
+        series.null_single_s = median(null_singles) if null_singles else 0.0
+        pair += 1
+        waited = (time.monotonic() - began) / WALL_PER_BUDGET
+        calls = min(side.calls for side in sides)
+        series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, waited), calls) or ""
+    return series
+
+
+def _ratios(series: Series, sides: list[Side]) -> list[float]:
+    """Paired ratios of the first baseline and the solution, for the stop rule."""
+    solution, baseline = sides[0].name, sides[1].name
+    if sides[0].device.kind == "cuda":
+        before, after = series.claimed_ms(baseline), series.claimed_ms(solution)
+    else:
+        before, after = series.batch_ms(baseline), series.batch_ms(solution)
+    return [left / right if right > 0 else math.inf for left, right in zip(before, after, strict=True)]
+
+
+def _round(sides: list[Side], contest: Contest, seed: int, pair: int) -> dict[str, Run]:
+    stacks, canaries, generator = contest.contents(seed)
+    word = seed % 2**31
+    span = _span(contest.size, pair)
+    done = []
+    for side in sides if pair % 2 == 0 else reversed(sides):
+        run = _one(side, stacks, canaries, span, word, generator)
+        assert side.arena is not None
+        # A baseline runs the problem's own file: what it left is read in place.
+        taken = side.arena.take(span) if side is sides[0] else [view[span] for view in side.arena.outputs]
+        done.append((side, run, taken, span))
+        if not run.flushed:
+            raise Stopped(_no_flush())
+    for stack, canary in zip(stacks, canaries, strict=True):
+        if canary is not None:
+            put(stack, *canary)
+    contest.verify(stacks, done)
+    return {side.name: run for side, run, _, _ in done}
+
+
+def _one(
+    side: Side, stacks: list[torch.Tensor], canaries: Canaries, span: slice, word: int, generator: torch.Generator
+) -> Run:
+    assert side.arena is not None
+    side.arena.write(stacks, span)
+    side.arena.poison(word ^ 0x2A2A2A2A)
+    side.device.synchronize()
+    return side.round("batch", span, canaries, word, generator)
+
+
+def _null(side: Side, contest: Contest, seed: int, rounds: int) -> list[float]:
+    """What a round costs without the work: flush, copies, going and coming back."""
+    stacks, canaries, generator = contest.contents(seed)
+    span = _span(contest.size, 0)
+    assert side.arena is not None
+    side.arena.write(stacks, span)
+    return [
+        side.round("null-batch", span, canaries, seed % 2**31, generator).walls_s[0] for _ in range(rounds)
+    ]
+
+
+def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> list[float]:
+    """Single calls, on CUDA only: a second figure that no trick with a batch can reach."""
+    if sides[0].device.kind != "cuda":
+        return []
+    stacks, _, generator = contest.contents(seed)
+    nothing: Canaries = [None] * len(stacks)
+    span = _span(contest.size, 0)
+    done = []
+    for side in sides:
+        assert side.arena is not None
+        side.arena.write(stacks, span)
+        side.arena.poison(seed % 2**31)
+        side.device.synchronize()
+        run = side.round("single", span, nothing, seed % 2**31, generator)
+        series.sides[side.name].singles_s += run.walls_s
+        done.append((side, run, side.arena.take(span) if side is sides[0] else [v[span] for v in side.arena.outputs], span))
+    contest.verify(stacks, done)
+    return list(sides[-1].round("null-single", span, nothing, 0, generator).walls_s)
+
+
+def _span(size: Size, pair: int) -> slice:
+    """Rounds go around the slots, so that on the CPU they never meet a warm cache."""
+    start = pair % (size.slots // size.calls) * size.calls
+    return slice(start, start + size.calls)
+
+
+def _late_outputs() -> Ruling:
+    summary = "its outputs changed after it said that it was done: it answers before the work is finished"
+    return ruling.of_mismatch(Mismatch(output="output", trial="a timed call", summary=summary))
+
+
+def _no_flush() -> Ruling:
+    return Ruling("cheated", "it did not evict the cache before each timed call, as the protocol asks")

@@ -1,0 +1,1 @@
+"""What people read: warnings, and the lines that `kbench eval` prints."""

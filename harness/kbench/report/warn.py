@@ -1,0 +1,59 @@
+"""Warnings as data: what was seen, and the next step. Pure functions over what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbench.records import Attestation, Speedup, Timing, Warn
+
+NOISY = {"cpu": 0.10, "cuda": 0.03}
+CLOCK_SPREAD = 0.05
+
+
+def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
+    if lacking:
+        yield Warn(
+            code="jail",
+            message=f"the jail lacks {', '.join(lacking)} here",
+            next="kbench doctor says why; --require-jail refuses to run without them",
+        )
+
+
+def of_timing(
+    timing: Timing, speedup: dict[str, Speedup], foreign: list[int], attestation: Attestation | None
+) -> Iterator[Warn]:
+    on_cpu = attestation is not None and attestation.method == "referee-clock"
+    width = (timing.ci95_ms[1] - timing.ci95_ms[0]) / 2 / timing.median_ms
+    if width > NOISY["cpu" if on_cpu else "cuda"]:
+        yield Warn(
+            code="noisy",
+            message=f"times vary: the interval is {width:.0%} to either side",
+            next="close what else runs here, or raise --budget",
+        )
+    if foreign:
+        listed = ", ".join(map(str, foreign[:5]))
+        yield Warn(code="shared", message=f"other processes use the GPU: {listed}", next="time on a GPU of its own")
+    yield from _of_clocks(timing)
+    if attestation is not None and attestation.status == "loose":
+        yield Warn(
+            code="loose",
+            message="too short to attest the claimed time; the times shown are the referee's own",
+            next="choose a larger --workload to compare more finely",
+        )
+
+
+def _of_clocks(timing: Timing) -> Iterator[Warn]:
+    throttled = sorted({reason for sample in timing.telemetry for reason in sample.throttle})
+    if throttled:
+        yield Warn(
+            code="throttled",
+            message=f"the GPU was slowed down by: {', '.join(throttled)}",
+            next="let it cool down or check its power limit; the ratio to the baseline is less affected",
+        )
+    clocks = [sample.sm_mhz for sample in timing.telemetry if sample.sm_mhz]
+    if clocks and max(clocks) - min(clocks) > CLOCK_SPREAD * max(clocks):
+        yield Warn(
+            code="clocks",
+            message=f"the SM clock moved between {min(clocks)} and {max(clocks)} MHz",
+            next="compare by the speedup, whose two sides ran side by side",
+        )

@@ -1,0 +1,86 @@
+"""What decides numbers: medians, intervals, paired ratios, and when to stop. Plain values in and out."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+RESAMPLES = 1000
+TAIL = 0.025
+# Two processes that run the same code differ by where their memory happens to lie. Where that spread was
+# not measured (`--processes`), these shares widen every interval between two processes.
+PROCESS_TERM = {"cuda": 0.01, "cpu": 0.03}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    value: float
+    low: float
+    high: float
+
+    @property
+    def relative_half_width(self) -> float:
+        return (self.high - self.low) / 2 / self.value if self.value else math.inf
+
+    def widened(self, share: float) -> Estimate:
+        """The interval with an independent relative error of `share` added in quadrature, each side alone."""
+        extra = share * self.value
+        return Estimate(
+            self.value,
+            self.value - math.hypot(self.value - self.low, extra),
+            self.value + math.hypot(self.high - self.value, extra),
+        )
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def bootstrap(values: Sequence[float], statistic: Callable[[Sequence[float]], float] = median) -> Estimate:
+    """The statistic with its 95 % percentile interval. Seeded: the same samples give the same interval."""
+    center = statistic(values)
+    if len(values) < 2:
+        return Estimate(center, center, center)
+    draw = random.Random(len(values))
+    resampled = sorted(statistic(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    low, high = resampled[int(TAIL * RESAMPLES)], resampled[int((1 - TAIL) * RESAMPLES) - 1]
+    return Estimate(center, min(low, center), max(high, center))
+
+
+def paired_speedup(baseline: Sequence[float], solution: Sequence[float]) -> Estimate:
+    """Median of the ratios of rounds that ran next to each other; the pair is the unit of resampling."""
+    return bootstrap([before / after for before, after in zip(baseline, solution, strict=True)])
+
+
+def process_spread(medians: Sequence[float]) -> float | None:
+    """Relative standard deviation between processes; None where only one process ran."""
+    if len(medians) < 2:
+        return None
+    return statistics.stdev(medians) / statistics.fmean(medians)
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a series of paired rounds has said enough."""
+
+    budget_s: float
+    target: float
+    min_pairs: int = 10
+    max_pairs: int = 400
+    min_calls: int = 40
+
+    def verdict(self, ratios: Sequence[float], spent_s: float, calls: int) -> str | None:
+        """`tight`, `budget` or `rounds` when the series should end, None while it should go on."""
+        pairs = len(ratios)
+        if pairs < 3 or calls < self.min_calls:
+            return None
+        if spent_s >= self.budget_s:
+            return "budget"
+        if pairs >= self.max_pairs:
+            return "rounds"
+        if pairs >= self.min_pairs and bootstrap(ratios).relative_half_width <= self.target:
+            return "tight"
+        return None

@@ -1,0 +1,36 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+
+def duration(ms: float) -> str:
+    """`0.0123` -> `12.3 us`; three significant digits in the unit that suits."""
+    for limit, factor, unit in ((1.0, 1e3, "us"), (1e3, 1.0, "ms")):
+        if abs(ms) < limit:
+            return f"{_three(ms * factor)} {unit}"
+    return f"{_three(ms / 1e3)} s"
+
+
+def duration_interval(low_ms: float, high_ms: float, like_ms: float) -> str:
+    """Both ends in the unit that `like_ms` is shown in: `[3.19, 3.24]`."""
+    factor = 1e3 if abs(like_ms) < 1.0 else 1.0 if abs(like_ms) < 1e3 else 1e-3
+    return f"[{_three(low_ms * factor)}, {_three(high_ms * factor)}]"
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if abs(count) < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TB"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _three(value: float) -> str:
+    magnitude = abs(value)
+    if magnitude >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if magnitude >= 10 else f"{value:.2f}"

@@ -1,0 +1,96 @@
+"""A worker's life: take messages, do what they say, report faults of the solution as values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import torch
+
+from kbench import module
+from kbench.protocol import (
+    MAX_TEXT,
+    Call,
+    Construct,
+    Done,
+    Fault,
+    FromWorker,
+    Load,
+    OpenArena,
+    Round,
+    TakeWeights,
+    ToWorker,
+)
+from kbench.wire import Channel, Closed
+from kbench.worker import intercept
+from kbench.worker.runner import Runner
+from kbench.worker.subject import Subject, Unfit
+
+OUT_OF_MEMORY = ("can't allocate memory", "CUDA out of memory", "CUDA error: out of memory", "Cannot allocate memory")
+
+
+def run(channel: Channel) -> NoReturn:
+    scratch = os.environ["KBENCH_SCRATCH"]
+    if os.environ.get("CUDA_VISIBLE_DEVICES"):
+        torch.zeros(1, device="cuda")
+    intercept.install(channel, scratch)
+    handle = _handlers(Subject(scratch), channel)
+    while True:
+        try:
+            message = channel.receive(ToWorker)
+        except Closed:
+            os._exit(0)
+        try:
+            reply = handle(message)
+        except BaseException as error:  # noqa: BLE001  the worker's top: whatever a solution raises is its fault
+            reply = fault(error, scratch)
+        channel.send(reply)
+
+
+def _handlers(subject: Subject, channel: Channel) -> Callable[[ToWorker], FromWorker]:
+    runner = Runner(subject, channel)
+
+    def handle(message: ToWorker) -> FromWorker:
+        match message:
+            case Load():
+                return subject.load(message)
+            case Construct():
+                return subject.construct(message)
+            case TakeWeights():
+                return subject.take_weights(message, channel.take_fds(1)[0])
+            case OpenArena():
+                runner.open(message, channel.take_fds(len(channel.fds)))
+                return Done()
+            case Call():
+                return runner.call(message)
+            case Round():
+                return runner.round(message)
+            case _:
+                raise Unfit(f"unexpected {type(message).__name__}")
+
+    return handle
+
+
+def fault(error: BaseException, scratch: str) -> Fault:
+    text = f"{type(error).__name__}: {_first_line(error)}"
+    return Fault(
+        kind=_kind(error),
+        message=(text if not isinstance(error, Unfit) else str(error))[:2000],
+        traceback=module.own_traceback(error, scratch)[-MAX_TEXT:],
+    )
+
+
+def _kind(error: BaseException) -> Any:
+    if isinstance(error, Unfit):
+        return "missing"
+    if isinstance(error, SystemExit):
+        return "exit"
+    memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    memory = memory or (isinstance(error, RuntimeError) and any(text in str(error) for text in OUT_OF_MEMORY))
+    return "memory" if memory else "error"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else ""

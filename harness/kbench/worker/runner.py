@@ -1,0 +1,222 @@
+"""Calls the model on the arena's inputs and copies what it returns into the arena's outputs."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from kbench import tree
+from kbench.device.choose import worker_device
+from kbench.device.gate import Gate
+from kbench.device.interface import Device
+from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, offsets
+from kbench.tree import Nest, Skeleton, TensorSpec
+from kbench.wire import Channel
+from kbench.worker.subject import Subject
+
+
+class Runner:
+    def __init__(self, subject: Subject, channel: Channel) -> None:
+        self.subject = subject
+        self.channel = channel
+        self.gate: Gate | None = None
+        self.inputs: list[Any] = []
+        self.outputs: list[list[torch.Tensor]] = []
+        self.expected: Skeleton = tree.Plain(value=None, kind="None")
+        self.gradients: tuple[str, ...] = ()
+        self.grad = False
+        self.flush: list[torch.Tensor] = []
+        self.secret = torch.empty(0)
+        self.blank: list[torch.Tensor] = []
+        self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+
+    def open(self, arena: OpenArena, fds: list[int]) -> None:
+        device = worker_device(self.subject.order.device)
+        in_fd, out_fd, fds = (fds[0], fds[1], fds[2:]) if device.kind == "cpu" else (None, None, fds)
+        given = device.attach(arena.input_handle, in_fd, arena.slots * arena.input_stride)
+        taken = device.attach(arena.output_handle, out_fd, arena.slots * arena.output_stride)
+        self.gate = device.join_gate(fds)
+        self.device = device
+        self.grad = self.subject.order.grad
+        self.gradients = arena.gradients
+        self.expected = _without_state(arena.outputs)
+        self.inputs = [
+            tree.rebuild(arena.inputs, _views(given, arena.inputs, slot * arena.input_stride))
+            for slot in range(arena.slots)
+        ]
+        self.outputs = [
+            list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)
+        ]
+        self.blank = [torch.zeros_like(output) for output in self.outputs[0]]
+        if arena.flush_bytes:
+            self._open_flush(device, arena)
+
+    def _open_flush(self, device: Device, arena: OpenArena) -> None:
+        count = arena.flush_bytes // 4
+        words = device.attach(arena.flush_handle, None, arena.slots * arena.flush_bytes + ALIGNMENT).view(torch.int32)
+        self.flush = [words[slot * count : (slot + 1) * count] for slot in range(arena.slots)]
+        self.secret = words[arena.slots * count]
+        self.events = [(_event(), _event()) for _ in range(arena.slots)]
+
+    def call(self, order: Call) -> Returned:
+        self.subject.restore_buffers()
+        value = self._run(order.slot)
+        if order.state:
+            held = self.subject.named("buffers")
+            value["state"] = {name: held[name].detach() for name in order.state if name in held}
+        outputs = tree.describe(value)
+        copied = self._fits(outputs)
+        if copied:
+            self._copy(value, order.slot)
+        self.device.synchronize()
+        return Returned(outputs=outputs, copied=copied)
+
+    def round(self, order: Round) -> Finished:
+        gate = self.gate
+        assert gate is not None
+        call = self._blank if order.mode.startswith("null") else self._run
+        odd: dict[str, Skeleton] = {}
+        gc.collect()
+        gc.disable()
+        try:
+            self.device.synchronize()
+            self.channel.send(Armed())
+            if order.mode.endswith("batch"):
+                gate.wait_go()
+                self._batch(order, call, odd)
+                gate.done()
+            else:
+                self._singles(order, gate, call, odd)
+        finally:
+            gc.enable()
+        return Finished(claims_ms=self._claims(order), odd=odd)
+
+    def _claims(self, order: Round) -> tuple[float, ...]:
+        if order.mode != "batch":
+            return ()
+        return tuple(begin.elapsed_time(end) for begin, end in self.events[: len(order.slots)])
+
+    def _batch(self, order: Round, call: Callable[[int], Any], odd: dict[str, Skeleton]) -> None:
+        events = self.events or [None] * len(order.slots)
+        for slot, event in zip(order.slots, events, strict=False):
+            if self.flush:
+                # Each call evicts the cache with memory of its own, written with a word that only "go" brings:
+                # the referee sees afterwards whether every one of them was written.
+                self.flush[slot].copy_(self.secret)
+            if event:
+                event[0].record()
+            value = call(slot)
+            if event:
+                event[1].record()
+            self._hand_in(value, slot, odd)
+        self.device.synchronize()
+
+    def _singles(self, order: Round, gate: Gate, call: Callable[[int], Any], odd: dict[str, Skeleton]) -> None:
+        for slot in order.slots:
+            gate.wait_go()
+            self._hand_in(call(slot), slot, odd)
+            self.device.synchronize()
+            gate.done()
+
+    def _run(self, slot: int) -> dict[str, Any]:
+        if not self.grad:
+            with torch.no_grad():
+                return {"output": self.subject.model(*self.inputs[slot])}
+        return self._run_with_gradients(slot)
+
+    def _run_with_gradients(self, slot: int) -> dict[str, Any]:
+        given, upstream = self.inputs[slot]
+        arguments, leaves = _requiring_grad(given)
+        output = self.subject.model(*arguments)
+        held = {**self.subject.named("parameters"), **leaves}
+        targets = {name: held[name] for name in self.gradients if name in held}
+        heads = [head for head in tree.tensors(output) if head.is_floating_point()]
+        pairs = [(head, grad) for head, grad in zip(heads, upstream, strict=False) if head.requires_grad]
+        found: tuple[Any, ...] = (None,) * len(targets)
+        if pairs and targets:
+            found = torch.autograd.grad(
+                [head for head, _ in pairs], list(targets.values()), [grad for _, grad in pairs], allow_unused=True
+            )
+        return {"output": output, "gradients": dict(zip(targets, found, strict=True))}
+
+    def _blank(self, slot: int) -> list[torch.Tensor]:
+        return self.blank
+
+    def _hand_in(self, value: Any, slot: int, odd: dict[str, Skeleton]) -> None:
+        if value is self.blank or self._plainly_fits(value):
+            self._copy(value, slot)
+            return
+        outputs = tree.describe(value)
+        if outputs != self.expected:
+            odd[str(slot)] = outputs
+        if self._fits(outputs):
+            self._copy(value, slot)
+
+    def _plainly_fits(self, value: Any) -> bool:
+        """The usual case, one tensor as expected, without describing it."""
+        if len(value) != 1 or not isinstance(self.expected, Nest):
+            return False
+        output, spec = value["output"], self.expected.children[0]
+        return (
+            type(output) is torch.Tensor
+            and isinstance(spec, TensorSpec)
+            and tuple(output.shape) == spec.shape
+            and output.dtype == self.outputs[0][0].dtype
+            and output.device == self.outputs[0][0].device
+        )
+
+    def _fits(self, outputs: Skeleton) -> bool:
+        """Whether the bytes have room: same tensors by type, none larger than its place."""
+        got, places = tree.specs(outputs), self.outputs[0]
+        return len(got) <= len(places) and all(
+            spec.dtype == str(place.dtype).removeprefix("torch.") and spec.numel <= place.numel()
+            for spec, place in zip(got, places, strict=False)
+        )
+
+    def _copy(self, value: Any, slot: int) -> None:
+        with torch.no_grad():
+            for tensor, place in zip(tree.tensors(value), self.outputs[slot], strict=False):
+                if tensor.shape == place.shape:
+                    place.copy_(tensor)
+                else:
+                    place.flatten()[: tensor.numel()].copy_(tensor.flatten())
+
+
+def _without_state(outputs: Skeleton) -> Skeleton:
+    """Timed calls hand in no buffers."""
+    assert isinstance(outputs, Nest)
+    kept = [(key, child) for key, child in zip(outputs.keys, outputs.children, strict=True) if key != "state"]
+    return Nest(kind="dict", keys=tuple(key for key, _ in kept), children=tuple(child for _, child in kept))
+
+
+def _views(memory: torch.Tensor, skeleton: Skeleton, base: int) -> Iterator[torch.Tensor]:
+    specs = tree.specs(skeleton)
+    dtypes = [getattr(torch, spec.dtype) for spec in specs]
+    starts, _ = offsets(specs, [dtype.itemsize for dtype in dtypes])
+    for spec, dtype, start in zip(specs, dtypes, starts, strict=True):
+        flat = memory[base + start : base + start + spec.numel * dtype.itemsize].view(dtype)
+        yield flat.as_strided(spec.shape, spec.stride) if spec.stride else flat.reshape(spec.shape)
+
+
+def _requiring_grad(given: Any) -> tuple[Any, dict[str, torch.Tensor]]:
+    """The arguments with floating tensors as leaves, and those leaves by name."""
+    names = tree.names(tree.describe(given), "inputs")
+    tensors = iter(tree.tensors(given))
+    leaves: dict[str, torch.Tensor] = {}
+    fresh: list[torch.Tensor] = []
+    for name, leaf in zip(names, tree.leaves(tree.describe(given)), strict=True):
+        if not isinstance(leaf, TensorSpec):
+            continue
+        tensor = next(tensors)
+        if tensor.is_floating_point():
+            tensor = tensor.detach().requires_grad_()
+            leaves[name] = tensor
+        fresh.append(tensor)
+    return tree.rebuild(tree.describe(given), iter(fresh)), leaves
+
+
+def _event() -> torch.cuda.Event:
+    return torch.cuda.Event(enable_timing=True)
