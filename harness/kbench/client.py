@@ -25,6 +25,9 @@ from kbench.wire import Channel, Closed, Late
 START_S = 180.0
 GRACE_S = 10.0
 END_S = 5.0
+# numpy's threads would be alive when the zygote forks. And threads that wait for work must not spin for long:
+# those of one process would take the cores that the timed work of another needs.
+THREADS = {"OPENBLAS_NUM_THREADS": "1", "GOMP_SPINCOUNT": "20000", "KMP_BLOCKTIME": "1"}
 
 Watch = Callable[[Entered], None]
 
@@ -111,7 +114,7 @@ class Referee:
             stdout=self._noise,
             stderr=self._noise,
             start_new_session=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **THREADS},
         )
         theirs.close()
         self._channel = Channel(ours)

@@ -52,6 +52,9 @@ class Cpu:
     def flush_bytes(self) -> int:
         return 0
 
+    def rest_s(self) -> float:
+        return 0.002
+
     def new_gate(self) -> Gate:
         return BlockingGate()
 

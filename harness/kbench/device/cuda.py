@@ -71,6 +71,9 @@ class Cuda:
     def flush_bytes(self) -> int:
         return -(-2 * self.cache_bytes() // FLUSH_GRAIN) * FLUSH_GRAIN
 
+    def rest_s(self) -> float:
+        return 0.0
+
     def new_gate(self) -> Gate:
         return SpinningGate()
 

@@ -43,6 +43,9 @@ class Device(Protocol):
     def flush_bytes(self) -> int:
         """How much is written before each call to evict that cache; 0 where rounds rotate instead."""
 
+    def rest_s(self) -> float:
+        """How long our own threads go on spinning after we filled the slots."""
+
     def new_gate(self) -> Gate: ...
 
     def join_gate(self, fds: list[int]) -> Gate: ...

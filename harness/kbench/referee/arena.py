@@ -10,7 +10,7 @@ from kbench.protocol import ALIGNMENT, OpenArena, offsets
 from kbench.tree import Skeleton, TensorSpec
 
 Canaries = list[tuple[torch.Tensor, torch.Tensor] | None]  # places in a slot and the values they get
-SAMPLES = 4096
+SAMPLES = 1024
 REGION_SAMPLES = 256
 
 
@@ -65,10 +65,10 @@ class Arena:
         for view, stack in zip(self.inputs, stacks, strict=True):
             view[span].copy_(stack)
 
-    def poison(self, word: int) -> None:
+    def poison(self, span: slice, word: int) -> None:
         """Outputs hold garbage before every call, never what a lazy solution could leave as it is."""
-        memory = self._taken.view[: self.slots * self.plan.output_bytes]
-        memory.view(torch.int32).fill_(word)
+        stride = self.plan.output_bytes
+        self._taken.view[span.start * stride : span.stop * stride].view(torch.int32).fill_(word)
 
     def disturb(self, canaries: Canaries, span: slice, word: int) -> None:
         """The last change before go: the canaries, and the word that the flush must write."""

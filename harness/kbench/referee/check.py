@@ -118,7 +118,7 @@ def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Fi
     given = [*tree.tensors(trial.given), *(case.upstream or ())]
     span = slice(slot, slot + 1)
     arena.write([tensor.unsqueeze(0) for tensor in given], span)
-    arena.poison(word)
+    arena.poison(span, word)
     side.device.synchronize()
     returned = side.call(slot, case.state)
     off = structure.difference(trial.skeleton, returned.outputs, "result")

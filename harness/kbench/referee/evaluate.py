@@ -272,7 +272,9 @@ class Evaluation:
         return trial.skeleton if all(one == seen[0] for one in seen) else tree.roomier(seen)
 
     def _time(self, case: Case, findings: Findings, base: list[torch.Tensor], skeleton: tree.Skeleton) -> None:
-        contest = timing.Contest(case, findings, base, skeleton, self.draft.size)
+        arena = self.sides[0].arena
+        assert arena is not None
+        contest = timing.Contest(case, findings, base, skeleton, self.draft.size, arena.plan.output_bytes)
         rule = StopRule(self.asked.budget_s, self.asked.target)
         probe = self._probe()
         for _ in range(2):

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from kbench import problem, solution
+from kbench.device import heap
 from kbench.device.choose import choose
 from kbench.device.cpu import available_memory, usable_cores
 from kbench.device.interface import Device
@@ -83,6 +84,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
 
 
 def _settle(device: Device) -> None:
+    heap.settle()
     if device.kind == "cpu":
         torch.set_num_threads(usable_cores())
         # A reference that does not fit must raise here; the kernel's way out would end more than us.

@@ -92,6 +92,7 @@ class Side:
         self.handle.stage = "call"
         places = self.arena.new_probes(generator)
         self.handle.ask(Round(slots=slots, mode=mode), Armed, self.seconds["call"])
+        time.sleep(self.device.rest_s())
         began = time.perf_counter()
         # Inside the clock: whoever computes ahead computes on contents that are about to change.
         self.arena.disturb(canaries, span, word)

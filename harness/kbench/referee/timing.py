@@ -24,12 +24,16 @@ from kbench.stats import StopRule, median
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.1
-ROUND_S = {"cpu": 0.03, "cuda": 0.015}
-MAX_CALLS = {"cpu": 256, "cuda": 100}
+ROUND_S = {"cpu": 0.01, "cuda": 0.015}
+MAX_CALLS = {"cpu": 128, "cuda": 100}
 SLOT_MEMORY = 4 * 2**30
 NULL_ROUNDS = 5
 SINGLES_EVERY = 5
 WALL_PER_BUDGET = 2.5
+# Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
+GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
+TIMED = "a timed call"
+POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
 
 
 @dataclass(frozen=True)
@@ -95,16 +99,38 @@ def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
     return Size(slots=max(calls, min(most, rotation)), calls=calls)
 
 
+@dataclass(frozen=True)
+class Done:
+    """What one side handed in for a round: its outputs, row by row of the span."""
+
+    side: Side
+    run: Run
+    taken: list[torch.Tensor]
+    span: slice
+
+
+Expected = tuple[object, list[torch.Tensor]]  # the reference's value and its inputs after the call
+
+
 class Contest:
     """The sides of one series, the contents they are fed and the expectations they are held to."""
 
-    def __init__(self, case: Case, findings: Findings, base: list[torch.Tensor], skeleton: tree.Skeleton, size: Size):
+    def __init__(
+        self,
+        case: Case,
+        findings: Findings,
+        base: list[torch.Tensor],
+        skeleton: tree.Skeleton,
+        size: Size,
+        output_bytes: int,
+    ) -> None:
         self.case = case
         self.findings = findings
         self.base = base
         self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
         self.device = case.reference.device
+        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, output_bytes))
         self.how = choose_derivation(case, base, skeleton)
 
     def contents(self, seed: int) -> tuple[list[torch.Tensor], Canaries, torch.Generator]:
@@ -121,41 +147,24 @@ class Contest:
         upstream = self.case.upstream or []
         return [torch.stack(parts) for parts in zip(*[[*parts, *upstream] for parts in drawn], strict=True)]
 
-    def verify(self, stacks: list[torch.Tensor], done: list[tuple[Side, Run, list[torch.Tensor], slice]]) -> None:
+    def verify(self, stacks: list[torch.Tensor], done: list[Done]) -> None:
         """Every output of the round against the reference on the same contents; inputs unchanged."""
-        expected, after, varying = self._expected(stacks)
-        for side, run, taken, span in done:
-            try:
-                if not run.untouched(taken):
-                    raise Stopped(_late_outputs())
-                if varying or run.finished.odd:
-                    self._verify_varying(run, taken, stacks, span)
-                else:
-                    self._verify_stacked(side, taken, expected, stacks)
-                self._verify_inputs(side, stacks, after, span)
-            except Stopped as stop:
-                raise side.blamed(stop) from None
-
-    def _expected(self, stacks: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor], bool]:
-        """Stacks of expected outputs and of inputs after the call; True where shapes vary between calls."""
-        outs: list[torch.Tensor] = []
-        after: list[torch.Tensor] = []
-        for row in range(self.size.calls):
-            value, inputs_after = self._reference(stacks, row)
-            leaves = tree.tensors(value)
-            if row == 0:
-                outs = [leaf.new_empty((self.size.calls, *leaf.shape)) for leaf in leaves]
-                changed = not all(
-                    check.same(new, stack[0]) for new, stack in zip(inputs_after, stacks, strict=False)
-                )
-                after = [stack.clone() for stack in stacks] if changed else []
-            if [leaf.shape for leaf in leaves] != [stack.shape[1:] for stack in outs]:
-                return [], after, True
-            for stack, leaf in zip(outs, leaves, strict=True):
-                stack[row].copy_(leaf)
-            for stack, leaf in zip(after, inputs_after, strict=False):
-                stack[row].copy_(leaf)
-        return outs, after, False
+        for one in done:
+            if not one.run.untouched(one.taken):
+                raise one.side.blamed(Stopped(_late_outputs()))
+        varying = any(one.run.finished.odd for one in done)
+        for first in range(0, self.size.calls, self.group):
+            rows = range(first, min(first + self.group, self.size.calls))
+            expected = [self._reference(stacks, row) for row in rows]
+            for one in done:
+                try:
+                    if varying or not _alike([value for value, _ in expected]):
+                        self._verify_varying(one, expected, rows)
+                    else:
+                        self._verify_alike(one, expected, rows, stacks)
+                    self._verify_inputs(one, expected, rows, stacks)
+                except Stopped as stop:
+                    raise one.side.blamed(stop) from None
 
     def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
         outcome = self.case.reference.run(self.case.model, *self._call(stacks, row))
@@ -170,60 +179,55 @@ class Contest:
         pairs = zip(self.findings.bounds, self.findings.own_error, strict=True)
         return [numerics.widened(bound, own) for bound, own in pairs]
 
-    def _verify_stacked(
-        self, side: Side, taken: list[torch.Tensor], expected: list[torch.Tensor], stacks: list[torch.Tensor]
-    ) -> None:
-        assert side.arena is not None
-        names = check.output_names(side.arena.plan.outputs)
-        custom = self.case.reference.settings.check
-        if custom is not None:
-            for row in range(self.size.calls):
-                output = [stack[row] for stack in taken]
-                given, _ = self._call(stacks, row)
-                self._judge_custom(given, output, side)
+    def _verify_alike(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
+        if self.case.reference.settings.check is not None:
+            for row in rows:
+                self._judge_custom(one, self._call(stacks, row)[0], row)
             return
-        for name, out, right, bound in zip(names, taken, expected, self._bounds(), strict=False):
+        leaves = [tree.tensors(value) for value, _ in expected]
+        names = check.output_names(tree.describe(expected[0][0]))
+        for number, (name, bound) in enumerate(zip(names, self._bounds(), strict=False)):
+            right = torch.stack([row[number] for row in leaves]) if len(rows) > 1 else leaves[0][number].unsqueeze(0)
+            out = one.taken[number][rows.start : rows.stop]
             good = numerics.rows_within(out, right, bound)
             if not all(good):
-                row = good.index(False)
-                raise Stopped(
-                    ruling.of_mismatch(numerics.explain(out[row], right[row], bound, name, "a timed call"))
-                )
+                bad = good.index(False)
+                raise _wrong(numerics.explain(out[bad], right[bad], bound, name, TIMED))
 
-    def _judge_custom(self, given: object, output: list[torch.Tensor], side: Side) -> None:
-        assert side.arena is not None
-        outputs = side.arena.plan.outputs
+    def _judge_custom(self, one: Done, given: object, row: int) -> None:
+        assert one.side.arena is not None
+        outputs = one.side.arena.plan.outputs
         assert isinstance(outputs, tree.Nest)
-        check.judge_custom(self.case, given, tree.rebuild(outputs.children[0], iter(output)), "a timed call")
+        output = tree.rebuild(outputs.children[0], iter([stack[row] for stack in one.taken]))
+        check.judge_custom(self.case, given, output, TIMED)
 
-    def _verify_varying(self, run: Run, taken: list[torch.Tensor], stacks: list[torch.Tensor], span: slice) -> None:
+    def _verify_varying(self, one: Done, expected: list[Expected], rows: range) -> None:
         """Calls whose outputs differ in shape, one by one."""
-        for row in range(self.size.calls):
-            value, _ = self._reference(stacks, row)
-            expected = tree.describe(value)
-            got = run.finished.odd.get(str(span.start + row), None)
-            off = structure.difference(expected, got, "result") if got is not None else None
+        for row, (value, _) in zip(rows, expected, strict=True):
+            wanted, truth = tree.describe(value), tree.tensors(value)
+            got = one.run.finished.odd.get(str(one.span.start + row))
+            off = structure.difference(wanted, got, "result") if got is not None else None
             if off:
-                raise Stopped(ruling.of_mismatch(Mismatch(output="structure", trial="a timed call", summary=off)))
-            truth = tree.tensors(value)
-            names = check.output_names(expected)
-            outs = check.fitted([stack[row] for stack in taken[: len(truth)]], truth)
-            for name, out, right, bound in zip(names, outs, truth, self._bounds(), strict=False):
+                raise _wrong(Mismatch(output="structure", trial=TIMED, summary=off))
+            outs = check.fitted([stack[row] for stack in one.taken[: len(truth)]], truth)
+            for name, out, right, bound in zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False):
                 if not numerics.within(out, right, bound):
-                    mismatch = numerics.explain(out, right, bound, name, "a timed call")
-                    raise Stopped(ruling.of_mismatch(mismatch))
+                    raise _wrong(numerics.explain(out, right, bound, name, TIMED))
 
     def _verify_inputs(
-        self, side: Side, stacks: list[torch.Tensor], after: list[torch.Tensor], span: slice
+        self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]
     ) -> None:
-        assert side.arena is not None
-        for number, (view, old) in enumerate(zip(side.arena.inputs, stacks, strict=True)):
-            new = after[number] if after else old
-            off = check.changed_input(self.case, f"inputs[{number}]", view[span], old, new)
+        assert one.side.arena is not None
+        here = slice(one.span.start + rows.start, one.span.start + rows.stop)
+        for number, (view, stack) in enumerate(zip(one.side.arena.inputs, stacks, strict=True)):
+            old = stack[rows.start : rows.stop]
+            after = [inputs_after[number] for _, inputs_after in expected if number < len(inputs_after)]
+            changed = bool(after) and not check.same(after[0], old[0])
+            off = check.changed_input(
+                self.case, f"inputs[{number}]", view[here], old, torch.stack(after) if changed else old
+            )
             if off:
-                raise Stopped(
-                    ruling.of_mismatch(Mismatch(output=f"inputs[{number}]", trial="a timed call", summary=off))
-                )
+                raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED, summary=off))
 
 
 def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> Derivation:
@@ -294,17 +298,22 @@ def _round(sides: list[Side], contest: Contest, seed: int, pair: int) -> dict[st
     done = []
     for side in sides if pair % 2 == 0 else reversed(sides):
         run = _one(side, stacks, canaries, span, word, generator)
-        assert side.arena is not None
-        # A baseline runs the problem's own file: what it left is read in place.
-        taken = side.arena.take(span) if side is sides[0] else [view[span] for view in side.arena.outputs]
-        done.append((side, run, taken, span))
+        done.append(_taken(side, run, span))
         if not run.flushed:
-            raise Stopped(_no_flush())
+            raise side.blamed(Stopped(_no_flush()))
     for stack, canary in zip(stacks, canaries, strict=True):
         if canary is not None:
             put(stack, *canary)
     contest.verify(stacks, done)
-    return {side.name: run for side, run, _, _ in done}
+    return {one.side.name: one.run for one in done}
+
+
+def _taken(side: Side, run: Run, span: slice) -> Done:
+    assert side.arena is not None
+    # A baseline runs the problem's own file: on CUDA, where memory counts, what it left is read in place.
+    in_place = not side.is_solution and side.device.kind == "cuda"
+    taken = [view[span] for view in side.arena.outputs] if in_place else side.arena.take(span)
+    return Done(side, run, taken, span)
 
 
 def _one(
@@ -312,7 +321,7 @@ def _one(
 ) -> Run:
     assert side.arena is not None
     side.arena.write(stacks, span)
-    side.arena.poison(word ^ 0x2A2A2A2A)
+    side.arena.poison(span, word ^ POISON)
     side.device.synchronize()
     return side.round("batch", span, canaries, word, generator)
 
@@ -339,11 +348,11 @@ def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> l
     for side in sides:
         assert side.arena is not None
         side.arena.write(stacks, span)
-        side.arena.poison(seed % 2**31)
+        side.arena.poison(span, seed % 2**31 ^ POISON)
         side.device.synchronize()
         run = side.round("single", span, nothing, seed % 2**31, generator)
         series.sides[side.name].singles_s += run.walls_s
-        done.append((side, run, side.arena.take(span) if side is sides[0] else [v[span] for v in side.arena.outputs], span))
+        done.append(_taken(side, run, span))
     contest.verify(stacks, done)
     return list(sides[-1].round("null-single", span, nothing, 0, generator).walls_s)
 
@@ -357,6 +366,15 @@ def _span(size: Size, pair: int) -> slice:
 def _late_outputs() -> Ruling:
     summary = "its outputs changed after it said that it was done: it answers before the work is finished"
     return ruling.of_mismatch(Mismatch(output="output", trial="a timed call", summary=summary))
+
+
+def _wrong(mismatch: Mismatch) -> Stopped:
+    return Stopped(ruling.of_mismatch(mismatch))
+
+
+def _alike(values: list[object]) -> bool:
+    first = tree.describe(values[0])
+    return all(tree.describe(value) == first for value in values[1:])
 
 
 def _no_flush() -> Ruling:

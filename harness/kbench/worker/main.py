@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import torch
 
 from kbench import module
+from kbench.device import heap
 from kbench.protocol import (
     MAX_TEXT,
     Call,
@@ -34,6 +35,7 @@ def run(channel: Channel) -> NoReturn:
     scratch = os.environ["KBENCH_SCRATCH"]
     if os.environ.get("CUDA_VISIBLE_DEVICES"):
         torch.zeros(1, device="cuda")
+    heap.settle()
     intercept.install(channel, scratch)
     handle = _handlers(Subject(scratch), channel)
     while True:
