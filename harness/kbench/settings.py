@@ -18,7 +18,6 @@ class Settings(Record):
     device: str = "auto"
     trials: int = 5
     budget_s: float = 2.0
-    target: float = 0.004  # relative half-width of the speedup's interval that ends the timing
     baselines: tuple[str, ...] = ("eager",)
     atol: float | None = None
     rtol: float | None = None

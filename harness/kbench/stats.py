@@ -12,7 +12,9 @@ RESAMPLES = 1000
 TAIL = 0.025
 # Two processes that run the same code differ by where their memory happens to lie. Where that spread was
 # not measured (`--processes`), these shares widen every interval between two processes.
-PROCESS_TERM = {"cuda": 0.01, "cpu": 0.03}
+PROCESS_TERM = {"cuda": 0.01, "cpu": 0.02}
+# The relative half-width of a speedup's interval at which more rounds would say no more.
+TARGET = {"cuda": 0.003, "cpu": 0.008}
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class StopRule:
     min_pairs: int = 10
     max_pairs: int = 400
     min_calls: int = 40
+    look_every: int = 5  # resampling takes time, and looking rarely stops less often by luck
 
     def verdict(self, ratios: Sequence[float], spent_s: float, calls: int) -> str | None:
         """`tight`, `budget` or `rounds` when the series should end, None while it should go on."""
@@ -81,6 +84,7 @@ class StopRule:
             return "budget"
         if pairs >= self.max_pairs:
             return "rounds"
-        if pairs >= self.min_pairs and bootstrap(ratios).relative_half_width <= self.target:
+        due = pairs >= self.min_pairs and pairs % self.look_every == 0
+        if due and bootstrap(ratios).relative_half_width <= self.target:
             return "tight"
         return None

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+
 from kbench.build import cache, job, toolchain
 from kbench.errors import MachineFault
 from kbench.jail import landlock, linux
@@ -65,7 +67,7 @@ def serve(requests: Channel) -> NoReturn:
 def _answer(requests: Channel, store: cache.Cache, request: Request) -> None:
     began = time.monotonic()
     tools = toolchain.find()
-    key = request.ask.key(f"{cache.FORMAT}|{tools.text}|{request.arch_list}")
+    key = request.ask.key(f"{cache.FORMAT}|{torch.__version__}|{tools.text}|{request.arch_list}")
     try:
         found = store.find(key)
         if found:

@@ -13,8 +13,6 @@ from kbench.records import Record
 
 
 class Toolchain(Record):
-    torch: str
-    cuda: str | None  # the one torch was built for
     compiler: str | None
     compiler_version: str | None
     nvcc: str | None
@@ -28,14 +26,10 @@ class Toolchain(Record):
 
 @functools.cache
 def find() -> Toolchain:
-    import torch
-
     compiler = os.environ.get("CXX", "c++")
     home = cuda_home()
     nvcc = str(Path(home, "bin", "nvcc")) if home else None
     return Toolchain(
-        torch=str(torch.__version__),
-        cuda=torch.version.cuda,
         compiler=shutil.which(compiler) or shutil.which("g++"),
         compiler_version=_version(shutil.which(compiler) or shutil.which("g++"), r"(\S+)$"),
         nvcc=nvcc,

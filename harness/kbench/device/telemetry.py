@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import subprocess
 import time
@@ -96,6 +97,10 @@ class _Nvml:
         with contextlib.suppress(self.library.NVMLError):
             return function(*arguments)
         return None
+
+
+def has_nvml() -> bool:
+    return importlib.util.find_spec("pynvml") is not None
 
 
 def reasons(bits: int) -> tuple[str, ...]:

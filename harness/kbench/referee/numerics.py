@@ -131,9 +131,9 @@ def rows_within(out: torch.Tensor, expected: torch.Tensor, bound: Tolerance) -> 
         return [within(row, truth, bound) for row, truth in zip(out, expected, strict=True)]
     left, right = _lifted(out).reshape(count, -1), _lifted(expected).reshape(count, -1)
     difference = left - right
-    largest = torch.linalg.vector_norm(difference, float("inf"), dim=1)
     square = torch.linalg.vector_norm(difference, dim=1)
     size = torch.linalg.vector_norm(right, dim=1)
+    largest = difference.abs().amax(dim=1)  # several times faster on the CPU than the infinity norm
     del difference
     good = []
     for row, figures in enumerate(torch.stack((largest, square, size)).T.tolist()):
