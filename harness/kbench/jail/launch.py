@@ -90,9 +90,9 @@ def _become_worker(plan: Plan, scratch: str, output: int, keep: tuple[int, ...],
         jail_layers.confine(frozenset(plan.layers), plan.limits, plan.reads, scratch)
         main()
         code = 0
-    except OSError:
-        traceback.print_exc()  # what main raises it has reported itself; this is the jail failing to close
     finally:
+        if code:  # the jail or what is run in it failed to start: the keeper shows it as the worker's output
+            traceback.print_exc()
         os._exit(code)
 
 

@@ -9,7 +9,8 @@ from kbench.device.interface import Device, Shared
 from kbench.protocol import ALIGNMENT, OpenArena, offsets
 from kbench.tree import Skeleton, TensorSpec
 
-Canaries = list[tuple[torch.Tensor, torch.Tensor] | None]  # places in a slot and the values they get
+# Places in a slot, as an index, and the values that they get.
+Canaries = list[tuple[tuple[torch.Tensor, ...], torch.Tensor] | None]
 SAMPLES = 1024
 REGION_SAMPLES = 256
 
@@ -147,13 +148,12 @@ def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     return stack.reshape(stack.shape[0], -1)[:, places].clone()
 
 
-def put(stack: torch.Tensor, places: torch.Tensor, fresh: torch.Tensor) -> None:
-    """Replaces the elements at flat `places` of every row."""
-    if stack.dim() == 1:
+def put(stack: torch.Tensor, index: tuple[torch.Tensor, ...], fresh: torch.Tensor) -> None:
+    """Replaces the elements at `index` of every row."""
+    if index:
+        stack[(slice(None), *index)] = fresh
+    else:
         stack.copy_(fresh[:, 0])
-        return
-    index = torch.unravel_index(places, stack.shape[1:])
-    stack[(slice(None), *index)] = fresh
 
 
 def _itemsizes(skeleton: Skeleton) -> list[int]:

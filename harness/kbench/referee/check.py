@@ -13,7 +13,7 @@ from kbench.errors import ProblemFault
 from kbench.records import Mismatch
 from kbench.referee import inputs, numerics, ruling, structure
 from kbench.referee.numerics import Error, Tolerance
-from kbench.referee.reference import Outcome, Reference
+from kbench.referee.reference import Outcome, Reference, same
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Side
 
@@ -147,7 +147,7 @@ def _judge_outputs(case: Case, trial: Trial, taken: list[torch.Tensor], findings
     for name, out, right, bound in zip(names, taken, trial.truth, trial.bounds, strict=True):
         found = numerics.error(out, right)
         findings.max_abs, findings.norm = max(findings.max_abs, found.max_abs), max(findings.norm, found.norm)
-        if custom is None and not numerics.within(out, right, bound):
+        if custom is None and not numerics.within(out, right, bound, found):
             raise Stopped(ruling.of_mismatch(numerics.explain(out, right, bound, name, trial.name)))
     if custom is not None:
         judge_custom(case, trial.given, tree.rebuild(_output_of(trial.skeleton), iter(taken)), trial.name)
@@ -181,18 +181,10 @@ def judge_inputs(case: Case, trial: Trial, found: list[torch.Tensor]) -> None:
 
 def changed_input(case: Case, name: str, got: torch.Tensor, old: torch.Tensor, new: torch.Tensor) -> str | None:
     """An input must come back as it was, unless the reference changes it: then alike."""
-    if same(old, new):
+    if old is new or same(old, new):
         return None if same(got, old) else f"it changes its input {name}, which the reference leaves as it is"
     bound = numerics.loosened(case.asked(new.dtype), numerics.rms(new), Error())
     return None if numerics.within(got, new, bound) else f"it leaves {name} other than the reference does"
-
-
-def same(left: torch.Tensor, right: torch.Tensor) -> bool:
-    if torch.equal(left, right):
-        return True
-    if not numerics.is_inexact(left):
-        return False
-    return bool(((left == right) | (left.isnan() & right.isnan())).all())
 
 
 def note(findings: Findings, trial: Trial) -> None:

@@ -100,8 +100,7 @@ class Evaluation:
             # also the one that is timed.
             for number in ("first", "second"):
                 case, findings, given, skeleton = self._instance(reference, arguments, f"{number}-{process}")
-                if process == 0:
-                    self.draft.checked(findings, self.sides[0])
+                self.draft.instances += 1
         with self._stage("time"):
             self._time(case, findings, given, skeleton)
 
@@ -158,12 +157,14 @@ class Evaluation:
             self._open(case, trial, skeleton, given)
         findings = self.draft.findings
         check.run(self.sides[0], case, trial, 0, self._word(), findings)
-        for number in range(1, self.asked.trials if first else 1):
-            self._trial(case, reference, number, name)
         for side in self.sides[1:]:
             self._check_baseline(side, case, trial)
+        outputs = trial.skeleton
+        del trial  # a truth in float64 may be most of the memory there is
+        for number in range(1, self.asked.trials if first else 1):
+            self._trial(case, reference, number, name)
         if first:
-            self._transforms(case, given, trial.skeleton, findings)
+            self._transforms(case, given, outputs, findings)
         return case, findings, tensors, skeleton
 
     def _trial(self, case: Case, reference: Reference, number: int, name: str) -> None:
@@ -283,7 +284,7 @@ class Evaluation:
             # One contradiction may be the machine's; only a second series makes it the solution's.
             if not self.draft.contradicted(series):
                 break
-        self.draft.timed(series, self.sides, probe)
+        self.draft.timed(series, probe)
 
     def _probe(self) -> Probe:
         return self.device.probe()
@@ -333,6 +334,7 @@ class Evaluation:
     def _end(self) -> None:
         for side in self.sides:
             if side.is_solution:
+                self.draft.calls = side.calls
                 self.draft.log = side.handle.log() or self.draft.log
                 if self.asked.keep:
                     side.handle.keep(self.asked.keep)

@@ -11,12 +11,13 @@ from typing import TypeVar
 from kbench.jail.keeper import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
 from kbench.jail.launch import Plan
 from kbench.jail.zygote import Spawn
-from kbench.protocol import BuildAsk, BuildReply, Fault, FromWorker, ToWorker
+from kbench.protocol import BuildAsk, BuildReply, Done, Fault, FromWorker, ToWorker
 from kbench.referee import ruling
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.wire import Channel, Closed, Late, Malformed, pair
 
 KEEPER_S = 20.0
+START_S = 60.0
 END_S = 10.0
 MAX_BUILDS = 64
 
@@ -39,9 +40,10 @@ class Handle:
         self.build_count = 0
 
     def is_up(self) -> bool:
-        """Whether its keeper came up and nothing ended since."""
+        """Whether keeper and worker came up and nothing ended since."""
         with contextlib.suppress(Closed, Late, Malformed):
             self.control.receive(Up, KEEPER_S)
+            self.work.receive(Done, START_S)
             return not self.control.waiting()
         return False
 

@@ -10,11 +10,14 @@ from typing import Literal
 
 import torch
 
+from kbench.referee.numerics import unravelled
+
 Derivation = Literal["fresh", "scaled", "redrawn"]
 JITTER = 0.25
 SCALE, SHRINK, SHIFT = 8.0, 1 / 64, 1.0
 SAMPLE = 1 << 16
 CANARIES = 64
+POOL_SPARE = 1 << 20
 
 TRANSFORMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sign": lambda tensor: -tensor,
@@ -61,9 +64,10 @@ def _jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> t
 
     One pool of factors serves all slots, each from a random place on: drawing is what takes the time here.
     """
-    pool = torch.rand(2 * tensor.numel(), generator=generator, device=tensor.device).mul_(-JITTER).add_(1)
+    spare = min(tensor.numel(), POOL_SPARE)
+    pool = torch.rand(tensor.numel() + spare, generator=generator, device=tensor.device).mul_(-JITTER).add_(1)
     pool = pool.to(tensor.dtype)
-    starts = torch.randint(tensor.numel() + 1, (count,), generator=generator, device=tensor.device).tolist()
+    starts = torch.randint(spare + 1, (count,), generator=generator, device=tensor.device).tolist()
     stack = tensor.new_empty((count, *tensor.shape))
     for row, start in zip(stack, starts, strict=True):
         torch.mul(tensor, pool[start : start + tensor.numel()].view(tensor.shape), out=row)
@@ -110,7 +114,9 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
     return bool(torch.equal(matrix, matrix.mT))
 
 
-def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor] | None:
+def canary(
+    stack: torch.Tensor, generator: torch.Generator
+) -> tuple[tuple[torch.Tensor, ...], torch.Tensor] | None:
     """Where each slot is changed at the last moment, and to what; None for tensors that stay as they are.
 
     The values are made from others of the same slot, so that they are as plausible.
@@ -121,4 +127,4 @@ def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tenso
     places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device).unique()
     sources = torch.randint(flat.shape[1], (places.numel(),), generator=generator, device=stack.device)
     factors = 1 - JITTER * torch.rand(stack.shape[0], places.numel(), generator=generator, device=stack.device)
-    return places, flat[:, sources] * factors.to(stack.dtype)
+    return unravelled(places, stack.shape[1:]), flat[:, sources] * factors.to(stack.dtype)

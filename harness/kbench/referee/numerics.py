@@ -81,11 +81,11 @@ def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
     return Error(worst, _ratio(math.sqrt(square), math.sqrt(truth_square)))
 
 
-def within(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> bool:
+def within(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, found: Error | None = None) -> bool:
     """Every element by `atol + rtol * |truth|`, and the whole by its norm. Exact for integers."""
     if not is_inexact(truth):
         return bool((out == truth).all())
-    found = error(out, truth)
+    found = found or error(out, truth)
     if found.norm > bound.norm:
         return False
     return found.max_abs <= bound.atol or not any(bool(wrong.any()) for wrong in _wrong(out, truth, bound))
@@ -100,7 +100,7 @@ def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str,
         summary = f"{name} is off as a whole: relative norm of the error {norm:.3g}, allowed {bound.norm:.3g}"
         return Mismatch(output=name, trial=trial, summary=summary, wrong=0, total=truth.numel())
     place = _worst(out, truth, wrong)
-    index = tuple(int(part) for part in torch.unravel_index(torch.tensor(place), truth.shape))
+    index = tuple(int(part) for part in unravelled(torch.tensor(place), truth.shape))
     got, expected = _value(out, place), _value(truth, place)
     pattern = _pattern(out, truth, wrong)
     summary = (
@@ -127,21 +127,41 @@ def rows_within(out: torch.Tensor, expected: torch.Tensor, bound: Tolerance) -> 
         return [True] * count
     if not is_inexact(expected):
         return [bool(same) for same in (out == expected).reshape(count, -1).all(dim=1).tolist()]
-    if out.numel() // count > CHUNK:
-        return [within(row, truth, bound) for row, truth in zip(out, expected, strict=True)]
-    left, right = _lifted(out).reshape(count, -1), _lifted(expected).reshape(count, -1)
-    difference = left - right
-    square = torch.linalg.vector_norm(difference, dim=1)
-    size = torch.linalg.vector_norm(right, dim=1)
-    largest = difference.abs().amax(dim=1)  # several times faster on the CPU than the infinity norm
-    del difference
+    figures = _large_rows(out, expected) if out.numel() // count > CHUNK else _small_rows(out, expected)
     good = []
-    for row, figures in enumerate(torch.stack((largest, square, size)).T.tolist()):
-        worst, off, truth = figures
+    for row, (worst, off, truth) in enumerate(figures.tolist()):
         # What is not plainly good, by the whole or with NaN or infinity in it, gets the careful look.
         plain = worst <= bound.atol and _ratio(off, truth) <= bound.norm
         good.append(plain or within(out[row], expected[row], bound))
     return good
+
+
+def _small_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Per row: largest difference, norm of the difference, norm of what is expected."""
+    left, right = _lifted(out).reshape(out.shape[0], -1), _lifted(expected).reshape(out.shape[0], -1)
+    difference = left - right
+    norms = torch.linalg.vector_norm(difference, dim=1), torch.linalg.vector_norm(right, dim=1)
+    # Several times faster on the CPU than the infinity norm.
+    return torch.stack((difference.abs().amax(dim=1), *norms)).T
+
+
+def _large_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """The same by pieces, so that no temporary is as large as a row."""
+    rows = []
+    for row, truth in zip(out, expected, strict=True):
+        pieces = [_small_rows(left.unsqueeze(0), right.unsqueeze(0))[0] for left, right in _chunks(row, truth)]
+        figures = torch.stack(pieces)
+        rows.append(torch.cat((figures[:, :1].amax(dim=0), torch.linalg.vector_norm(figures[:, 1:], dim=0))))
+    return torch.stack(rows)
+
+
+def unravelled(places: torch.Tensor, shape: torch.Size) -> tuple[torch.Tensor, ...]:
+    """Flat places as an index; torch.unravel_index imports sympy for it, for a second and a half."""
+    parts: list[torch.Tensor] = []
+    for length in reversed(shape):
+        parts.append(places % length)
+        places = places // length
+    return tuple(reversed(parts))
 
 
 def is_inexact(tensor: torch.Tensor) -> bool:

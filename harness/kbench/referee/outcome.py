@@ -30,7 +30,7 @@ from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
 from kbench.referee.seeds import Seeds
-from kbench.referee.side import SOLUTION, Side
+from kbench.referee.side import SOLUTION
 from kbench.referee.staff import Staff
 from kbench.referee.timing import Series, Size
 from kbench.report import warn
@@ -71,17 +71,12 @@ class Draft:
         self.log = ""
         self.seconds: dict[str, float] = {}
 
-    def checked(self, findings: Findings, side: Side) -> None:
-        self.instances += 1
-        self.calls = side.calls
-
     def contradicted(self, series: Series) -> bool:
         self.attestation = self._attest(series, SOLUTION)
         return self.attestation.status == "contradicted"
 
-    def timed(self, series: Series, sides: list[Side], probe: Probe) -> None:
+    def timed(self, series: Series, probe: Probe) -> None:
         self.series.append(series)
-        self.calls = sides[0].calls
         self.foreign = probe.foreign()
 
     def passed(self) -> Ruling:

@@ -37,8 +37,10 @@ class Staff:
             spare.end()
         fresh = Handle(self.zygote, self._plan)
         if not fresh.is_up():
+            log = fresh.log().strip().splitlines()
             fresh.end()
-            raise MachineFault("a worker cannot be started in its jail here", "see kbench doctor")
+            why = log[-1] if log else "it ends without a word"
+            raise MachineFault(f"a worker cannot be started in its jail here: {why}", "see kbench doctor")
         return fresh
 
     def stock(self, count: int) -> None:

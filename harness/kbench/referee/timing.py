@@ -18,6 +18,7 @@ from kbench.referee import check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Canaries, Plan, put
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
+from kbench.referee.reference import same
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Run, Side
 from kbench.stats import StopRule, median
@@ -225,7 +226,7 @@ class Contest:
         for number, (view, stack) in enumerate(zip(one.side.arena.inputs, stacks, strict=True)):
             old = stack[rows.start : rows.stop]
             after = [inputs_after[number] for _, inputs_after in expected if number < len(inputs_after)]
-            changed = bool(after) and not check.same(after[0], old[0])
+            changed = bool(after) and not same(after[0], old[0])
             off = check.changed_input(
                 self.case, f"inputs[{number}]", view[here], old, torch.stack(after) if changed else old
             )

@@ -6,11 +6,13 @@ from torch.utils.cpp_extension import load_inline
 
 CPP = r"""
 #include <ATen/Parallel.h>
+#include <algorithm>
 #include <cmath>
 
 static inline float gelu(float x) {
-    // tanh(y) = 1 - 2 / (exp(2y) + 1), which the compiler turns into vector code.
-    const float y = 0.7978845608f * (x + 0.044715f * x * x * x);
+    // tanh(y) = 1 - 2 / (exp(2y) + 1), which the compiler turns into vector code; beyond 15 it is 1, and exp
+    // must not overflow, since fast math may turn an infinity into NaN.
+    const float y = std::min(0.7978845608f * (x + 0.044715f * x * x * x), 15.0f);
     return x - x / (std::exp(2.0f * y) + 1.0f);
 }
 
