@@ -109,7 +109,7 @@ class Referee:
             return
         self.close()
         ours, theirs = socket.socketpair()
-        self._noise = tempfile.TemporaryFile()
+        self._noise = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
         main_thread = threading.current_thread() is threading.main_thread()
         parent = os.getpid() if main_thread else 0  # the death signal is bound to the thread that forks
         command = [sys.executable, "-P", "-m", "kbench.host", str(theirs.fileno()), str(parent), self.device]
@@ -156,7 +156,7 @@ class Referee:
     def _receive(self, timeout: float | None, problem: str = "") -> FromReferee:
         assert self._channel
         try:
-            message: FromReferee = self._channel.receive(FromReferee, timeout)  # type: ignore[arg-type]
+            message: FromReferee = self._channel.receive(FromReferee, timeout)
         except Late:
             raise self._late(problem) from None
         except Closed:

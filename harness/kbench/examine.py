@@ -19,7 +19,7 @@ State = Literal["ok", "warn", "fail"]
 LOW_DISK = 2 * 2**30
 
 
-class Finding(Record):
+class Finding(Record, frozen=True):
     name: str
     state: State
     text: str

@@ -23,7 +23,7 @@ TRANSFORMS = ("sign", "scale", "shrink", "shift")
 DEFAULT_TRANSFORMS = ("sign", "scale")
 
 
-class ProblemSettings(Record):
+class ProblemSettings(Record, frozen=True):
     """What `KBENCH` in a problem file may say."""
 
     workloads: dict[str, dict[str, Any]] = {}
@@ -42,7 +42,7 @@ class ProblemSettings(Record):
     timeout: dict[str, float] = {}
 
 
-class Source(Record):
+class Source(Record, frozen=True):
     """A problem file as text, before anything of it runs."""
 
     path: str

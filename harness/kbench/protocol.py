@@ -14,7 +14,7 @@ ALIGNMENT = 512
 MAX_TEXT = 64 * 1024
 
 
-class Load(Record, tag=True):
+class Load(Record, frozen=True, tag=True):
     """Import a solution, or (with `reference`) the problem's own file."""
 
     path: str
@@ -27,19 +27,19 @@ class Load(Record, tag=True):
     overrides: bytes = b""  # pickled by the referee, which the worker may trust
 
 
-class Construct(Record, tag=True):
+class Construct(Record, frozen=True, tag=True):
     seed: int
     arguments: bytes  # pickled by the referee
 
 
-class TakeWeights(Record, tag=True):
+class TakeWeights(Record, frozen=True, tag=True):
     """Weights in the shared memory that comes along, by name."""
 
     names: tuple[str, ...]
     specs: tuple[TensorSpec, ...]
 
 
-class OpenArena(Record, tag=True):
+class OpenArena(Record, frozen=True, tag=True):
     """Where inputs and outputs lie. The gate's descriptors come along, before them the CPU's shared memory."""
 
     slots: int
@@ -54,21 +54,21 @@ class OpenArena(Record, tag=True):
     flush_handle: bytes = b""
 
 
-class Call(Record, tag=True):
+class Call(Record, frozen=True, tag=True):
     """One checked call on a slot. `state` names buffers whose contents after the call are outputs too."""
 
     slot: int
     state: tuple[str, ...] = ()
 
 
-class Round(Record, tag=True):
+class Round(Record, frozen=True, tag=True):
     """Timed calls: all slots in one go, one slot per go, or only what a round costs without the work."""
 
     slots: tuple[int, ...]
     mode: Literal["batch", "single", "null-batch", "null-single"]
 
 
-class BuildReply(Record, tag=True):
+class BuildReply(Record, frozen=True, tag=True):
     """The artifact comes along as a descriptor, unless the build failed."""
 
     name: str
@@ -78,7 +78,7 @@ class BuildReply(Record, tag=True):
 ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | BuildReply
 
 
-class BuildAsk(Record, tag=True):
+class BuildAsk(Record, frozen=True, tag=True):
     """What a solution passed to `load_inline` or `load`, as plain values."""
 
     kind: Literal["inline", "files"]
@@ -105,39 +105,39 @@ class BuildAsk(Record, tag=True):
         return digest.hexdigest()
 
 
-class Loaded(Record, tag=True):
+class Loaded(Record, frozen=True, tag=True):
     entry: str
     changed: tuple[str, ...]  # process-wide settings
 
 
-class Constructed(Record, tag=True):
+class Constructed(Record, frozen=True, tag=True):
     parameters: tuple[str, ...]
     buffers: tuple[str, ...]
     specs: tuple[TensorSpec, ...]  # of both, in that order
     changed: tuple[str, ...] = ()
 
 
-class Done(Record, tag=True):
+class Done(Record, frozen=True, tag=True):
     pass
 
 
-class Armed(Record, tag=True):
+class Armed(Record, frozen=True, tag=True):
     """Ready for `go` on the gate."""
 
 
-class Returned(Record, tag=True):
+class Returned(Record, frozen=True, tag=True):
     outputs: Skeleton
     copied: bool
 
 
-class Finished(Record, tag=True):
+class Finished(Record, frozen=True, tag=True):
     """Event times are claims. `odd` tells the outputs of calls whose shapes differ from the arena's."""
 
     claims_ms: tuple[float, ...]
     odd: dict[str, Skeleton] = {}
 
 
-class Fault(Record, tag=True):
+class Fault(Record, frozen=True, tag=True):
     """The solution raised, or lacks what it must have."""
 
     kind: Literal["error", "exit", "memory", "missing"]

@@ -30,13 +30,13 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every record: immutable, strict about unknown fields."""
 
 
-class ProblemRef(Record):
+class ProblemRef(Record, frozen=True):
     id: str
     sha256: str
     workload: str
 
 
-class SolutionRef(Record):
+class SolutionRef(Record, frozen=True):
     id: str
     sha256: str
     weights: Literal["loaded", "seeded"] | None = None
@@ -44,7 +44,7 @@ class SolutionRef(Record):
     changed: tuple[str, ...] = ()  # process-wide settings that importing it changed
 
 
-class DeviceInfo(Record):
+class DeviceInfo(Record, frozen=True):
     kind: Literal["cpu", "cuda"]
     name: str
     index: int | None = None
@@ -56,7 +56,7 @@ class DeviceInfo(Record):
     driver: str | None = None
 
 
-class Environment(Record):
+class Environment(Record, frozen=True):
     kbench: str
     python: str
     torch: str
@@ -66,7 +66,7 @@ class Environment(Record):
     platform: str
 
 
-class Extension(Record):
+class Extension(Record, frozen=True):
     """One `load_inline` or `load` of a solution."""
 
     name: str
@@ -77,14 +77,14 @@ class Extension(Record):
     log: str | None = None
 
 
-class Build(Record):
+class Build(Record, frozen=True):
     seconds: float
     cached: bool
     path: Literal["light", "full", "none"]
     extensions: tuple[Extension, ...] = ()
 
 
-class Mismatch(Record):
+class Mismatch(Record, frozen=True):
     """Where and how an output is off."""
 
     output: str
@@ -98,7 +98,7 @@ class Mismatch(Record):
     pattern: str | None = None
 
 
-class Check(Record):
+class Check(Record, frozen=True):
     trials: int
     calls: int
     instances: int
@@ -111,7 +111,7 @@ class Check(Record):
     mismatch: Mismatch | None = None
 
 
-class Telemetry(Record):
+class Telemetry(Record, frozen=True):
     """The device around one round; None where it does not tell."""
 
     sm_mhz: int | None = None
@@ -120,7 +120,7 @@ class Telemetry(Record):
     throttle: tuple[str, ...] = ()
 
 
-class Timing(Record):
+class Timing(Record, frozen=True):
     median_ms: float
     ci95_ms: Interval
     samples_ms: tuple[tuple[float, ...], ...]  # one row a round: its calls, or their mean on the CPU
@@ -135,18 +135,18 @@ class Timing(Record):
     telemetry: tuple[Telemetry, ...] = ()
 
 
-class BaselineTiming(Record):
+class BaselineTiming(Record, frozen=True):
     median_ms: float
     ci95_ms: Interval
     samples_ms: tuple[tuple[float, ...], ...] = ()
 
 
-class Speedup(Record):
+class Speedup(Record, frozen=True):
     value: float
     ci95: Interval
 
 
-class Attestation(Record):
+class Attestation(Record, frozen=True):
     status: Literal["attested", "loose", "contradicted"]
     method: Literal["referee-clock", "events-bounded"]
     claimed_ms: float | None = None
@@ -155,7 +155,7 @@ class Attestation(Record):
     slack_ms: float | None = None
 
 
-class Warn(Record):
+class Warn(Record, frozen=True):
     """A warning is data: what was seen, and what to do next."""
 
     code: str
@@ -163,7 +163,7 @@ class Warn(Record):
     next: str
 
 
-class Result(Record, kw_only=True):
+class Result(Record, frozen=True, kw_only=True):
     schema: int = SCHEMA
     verdict: Verdict
     reason: str | None

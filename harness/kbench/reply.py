@@ -17,13 +17,13 @@ FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})(.*)$")
 MAX_LINES = 20_000
 
 
-class Code(Record):
+class Code(Record, frozen=True):
     text: str
     first_line: int  # 1-based, in the reply
     last_line: int
 
 
-class Miss(Record):
+class Miss(Record, frozen=True):
     """Why no code could be taken, with the nearest miss where there is one."""
 
     reason: str
@@ -58,7 +58,9 @@ def _blocks(lines: list[str]) -> Iterator[Code]:
 
 def _code(lines: list[str], start: int, end: int) -> Code:
     return Code(
-        text=textwrap.dedent("\n".join(lines[start:end])) + "\n", first_line=start + 1, last_line=max(end, start + 1)
+        text=textwrap.dedent("\n".join(lines[start:end])) + "\n",
+        first_line=start + 1,
+        last_line=max(end, start + 1),
     )
 
 

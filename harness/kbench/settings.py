@@ -14,7 +14,7 @@ BASELINES = ("eager", "compile")
 MAX_SEED = 2**63 - 1
 
 
-class Settings(Record):
+class Settings(Record, frozen=True):
     device: str = "auto"
     trials: int = 5
     budget_s: float = 2.0

@@ -15,7 +15,7 @@ REPLY_SUFFIXES = (".md", ".txt")
 MAX_FOLDER_BYTES = 256 * 2**20
 
 
-class Source(Record):
+class Source(Record, frozen=True):
     """A solution as text. `fault` says why it can never be loaded; that is a verdict, not an error."""
 
     id: str

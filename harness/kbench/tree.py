@@ -9,7 +9,7 @@ from typing import Any
 from kbench.records import Record
 
 
-class TensorSpec(Record, tag="tensor"):
+class TensorSpec(Record, frozen=True, tag="tensor"):
     shape: tuple[int, ...]
     dtype: str  # "float32"
     device: str = "cpu"
@@ -20,20 +20,20 @@ class TensorSpec(Record, tag="tensor"):
         return math.prod(self.shape)
 
 
-class Plain(Record, tag="plain"):
+class Plain(Record, frozen=True, tag="plain"):
     """A number, string or None. Non-finite floats have no JSON: they travel as text."""
 
     value: int | float | bool | str | None
     kind: str
 
 
-class Nest(Record, tag="nest"):
+class Nest(Record, frozen=True, tag="nest"):
     kind: str  # "list", "tuple" or "dict"
     children: tuple[Skeleton, ...]
     keys: tuple[str, ...] = ()
 
 
-class Other(Record, tag="other"):
+class Other(Record, frozen=True, tag="other"):
     """Something that is neither a tensor nor plain; only its type is told."""
 
     kind: str
@@ -99,9 +99,7 @@ def names(skeleton: Skeleton, name: str = "output") -> list[str]:
     if not isinstance(skeleton, Nest):
         return [name]
     keys = [repr(key) for key in skeleton.keys] if skeleton.kind == "dict" else list(range(len(skeleton.children)))
-    return [
-        leaf for key, child in zip(keys, skeleton.children, strict=True) for leaf in names(child, f"{name}[{key}]")
-    ]
+    return [leaf for key, child in zip(keys, skeleton.children, strict=True) for leaf in names(child, f"{name}[{key}]")]
 
 
 def roomier(seen: list[Skeleton]) -> Skeleton:
@@ -132,11 +130,11 @@ def rebuild(skeleton: Skeleton, parts: Iterator[Any]) -> Any:
 
 
 def _plain(value: Any) -> Plain | Other:
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind):
-            if kind is float or (kind is int and abs(value) >= 2**63):
-                return Plain(value=repr(float(value)), kind="float")
-            return Plain(value=kind(value), kind=kind.__name__)
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) >= 2**63):
+        return Plain(value=repr(float(value)), kind="float")
+    if isinstance(value, bool | int | str):
+        kind = next(kind for kind in (bool, int, str) if isinstance(value, kind))
+        return Plain(value=kind(value), kind=kind.__name__)
     return Plain(value=None, kind="None") if value is None else Other(kind=type(value).__name__)
 
 

@@ -13,7 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any
 
 import msgspec
 
@@ -21,8 +21,6 @@ HEADER = struct.Struct("!I")
 MAX_MESSAGE = 32 * 2**20
 MAX_FDS = 64
 SEND_TIMEOUT_S = 30.0
-
-T = TypeVar("T")
 
 
 class Closed(Exception):
@@ -59,7 +57,8 @@ class Channel:
         except OSError as error:
             raise Closed(str(error)) from None
 
-    def receive(self, kind: type[T], timeout: float | None = None) -> T:
+    def receive(self, kind: Any, timeout: float | None = None) -> Any:
+        """The next message, of the type or union `kind`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         (length,) = HEADER.unpack(self._exactly(HEADER.size, deadline))
         if length > self.limit:

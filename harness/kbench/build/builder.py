@@ -26,7 +26,7 @@ MEMORY_BYTES = 16 * 2**30
 MAX_ARTIFACT = 512 * 2**20
 
 
-class Request(Record):
+class Request(Record, frozen=True):
     """One build, from the referee."""
 
     ask: BuildAsk
@@ -36,7 +36,7 @@ class Request(Record):
     flags_only: bool = False  # nothing built from it could run here: only ask whether its flags are possible
 
 
-class Outcome(Record):
+class Outcome(Record, frozen=True):
     """What became of it. The artifact comes along as a descriptor where there is one."""
 
     key: str
@@ -71,7 +71,11 @@ def _answer(requests: Channel, store: cache.Cache, request: Request) -> None:
     try:
         found = store.find(key)
         if found:
-            _reply(requests, Outcome(key, True, time.monotonic() - began, found[0].sha256, found[0].log), found[1])
+            _reply(
+                requests,
+                Outcome(key, True, time.monotonic() - began, found[0].sha256, found[0].log),
+                found[1],
+            )
             return
         missing = _missing(request.ask, tools)
         if missing and not request.flags_only:
@@ -123,7 +127,8 @@ def _compile(request: Request, tools: toolchain.Toolchain) -> job.Made:
     )
     try:
         work.send(order)
-        return work.receive(job.Made, request.timeout_s)
+        made: job.Made = work.receive(job.Made, request.timeout_s)
+        return made
     except Late:
         return job.Made(artifact=None, log="", seconds=request.timeout_s)
     except (Closed, Malformed):

@@ -18,7 +18,7 @@ FORMAT = 1
 STALE_S = 3600.0
 
 
-class Entry(Record):
+class Entry(Record, frozen=True):
     name: str
     sha256: str
     seconds: float

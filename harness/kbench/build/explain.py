@@ -9,7 +9,10 @@ UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>
 STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
 
 HINTS = (
-    (re.compile(r"was not declared in this scope|is undefined"), "declare it in cpp_sources, or include its header"),
+    (
+        re.compile(r"was not declared in this scope|is undefined"),
+        "declare it in cpp_sources, or include its header",
+    ),
     (re.compile(r"No such file or directory"), "the include is not to be found; check its name"),
     (re.compile(r"expected .{1,20} before|expected a"), "a syntax error in the source"),
 )

@@ -20,7 +20,7 @@ from kbench.wire import Channel
 MAX_LOG = 1 << 20
 
 
-class Order(Record):
+class Order(Record, frozen=True):
     """What the builder asks of one jailed job."""
 
     ask: BuildAsk
@@ -31,7 +31,7 @@ class Order(Record):
     flags_only: bool = False
 
 
-class Made(Record):
+class Made(Record, frozen=True):
     """What came of it; `artifact` is None where the build failed."""
 
     artifact: bytes | None
@@ -60,7 +60,7 @@ def _compile(order: Order, folder: Path) -> tuple[bytes | None, str]:
         _as_torch_would(order, folder)
     except (RuntimeError, OSError, ValueError, AssertionError) as error:
         return None, str(error)
-    made = [path for path in folder.glob("*.so")]
+    made = list(folder.glob("*.so"))
     return (made[0].read_bytes(), "") if made else (None, "the build left no shared object")
 
 
@@ -72,7 +72,16 @@ def _refused_standard(order: Order) -> str | None:
     standards = [flag for flag in flags if flag.startswith(("-std=", "--std="))]
     includes = [f"-I{path}" for path in extension.include_paths("cpu")]
     for standard in dict.fromkeys(standards):
-        command = [order.compiler, standard.replace("--std", "-std"), *includes, "-E", "-x", "c++", "-o", "/dev/null"]
+        command = [
+            order.compiler,
+            standard.replace("--std", "-std"),
+            *includes,
+            "-E",
+            "-x",
+            "c++",
+            "-o",
+            "/dev/null",
+        ]
         program = "#include <ATen/ATen.h>\n"
         run = subprocess.run([*command, "-"], input=program, capture_output=True, text=True, check=False)
         if run.returncode and "#error" in run.stderr:

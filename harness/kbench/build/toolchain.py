@@ -12,7 +12,7 @@ from pathlib import Path
 from kbench.records import Record
 
 
-class Toolchain(Record):
+class Toolchain(Record, frozen=True):
     compiler: str | None
     compiler_version: str | None
     nvcc: str | None

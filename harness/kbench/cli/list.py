@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from kbench import catalog
@@ -24,7 +26,7 @@ def command(what: str, root: str | None) -> int:
     return 0
 
 
-def _print_problems(root: catalog.Path, with_solutions: bool) -> None:
+def _print_problems(root: Path, with_solutions: bool) -> None:
     solutions = [catalog.identity(path, "solutions", root) for path in catalog.entries("solutions", root)]
     for path in catalog.entries("problems", root):
         name = catalog.identity(path, "problems", root)

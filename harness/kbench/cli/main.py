@@ -65,7 +65,10 @@ def entry() -> NoReturn:
         code = 1
     except Exception:  # noqa: BLE001  the command line's top
         traceback.print_exc()
-        print("kbench: this is a bug; please report it with the output of kbench doctor --report", file=sys.stderr)
+        print(
+            "kbench: this is a bug; please report it with the output of kbench doctor --report",
+            file=sys.stderr,
+        )
         code = RefereeDied.exit_code
     sys.exit(code if isinstance(code, int) else 0)
 

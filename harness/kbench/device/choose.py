@@ -10,6 +10,7 @@ from kbench.device.interface import Device
 from kbench.device.names import PATTERN
 from kbench.errors import MachineFault
 
+
 def choose(name: str) -> Device:
     """The device. Restricts this process to one GPU, so it must run before CUDA starts."""
     match = PATTERN.fullmatch(name)
@@ -26,7 +27,8 @@ def choose(name: str) -> Device:
     if name == "auto":
         return Cpu()
     raise MachineFault(
-        f"no such device here: {name}", "see kbench doctor; --device cpu runs on the host, or name another GPU"
+        f"no such device here: {name}",
+        "see kbench doctor; --device cpu runs on the host, or name another GPU",
     )
 
 

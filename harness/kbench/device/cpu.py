@@ -18,7 +18,7 @@ DEFAULT_CACHE = 32 * 2**20
 
 
 class Cpu:
-    kind: Literal["cpu"] = "cpu"
+    kind: Literal["cpu", "cuda"] = "cpu"
 
     def __init__(self) -> None:
         self.torch_device = torch.device("cpu")

@@ -32,7 +32,7 @@ class GpuMemory:
 class Cuda:
     """The process sees this one GPU alone: CUDA_VISIBLE_DEVICES is set before CUDA starts."""
 
-    kind: Literal["cuda"] = "cuda"
+    kind: Literal["cpu", "cuda"] = "cuda"
 
     def __init__(self, index: int) -> None:
         self.index = index

@@ -14,7 +14,7 @@ import torch
 
 
 class IpcHandle(ctypes.Structure):
-    _fields_ = [("reserved", ctypes.c_char * 64)]  # noqa: RUF012
+    _fields_ = [("reserved", ctypes.c_char * 64)]
 
 
 class Bytes:

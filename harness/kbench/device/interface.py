@@ -22,8 +22,10 @@ class Shared(Protocol):
 
 
 class Device(Protocol):
-    kind: Literal["cpu", "cuda"]
     torch_device: torch.device
+
+    @property
+    def kind(self) -> Literal["cpu", "cuda"]: ...
 
     def info(self) -> DeviceInfo: ...
 

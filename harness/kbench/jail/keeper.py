@@ -25,25 +25,25 @@ WATCH_SECONDS = 0.1
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class PlaceFile(Record, tag=True):
+class PlaceFile(Record, frozen=True, tag=True):
     """Write `text` to `name` in the scratch."""
 
     name: str
     text: str
 
 
-class PlaceFolder(Record, tag=True):
+class PlaceFolder(Record, frozen=True, tag=True):
     """Copy a folder of the host to `name` in the scratch."""
 
     source: str
     name: str
 
 
-class AskLog(Record, tag=True):
+class AskLog(Record, frozen=True, tag=True):
     pass
 
 
-class Keep(Record, tag=True):
+class Keep(Record, frozen=True, tag=True):
     """Copy the scratch to a folder of the host."""
 
     target: str
@@ -52,21 +52,21 @@ class Keep(Record, tag=True):
 ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep
 
 
-class Up(Record, tag=True):
+class Up(Record, frozen=True, tag=True):
     keeper: int
 
 
-class Placed(Record, tag=True):
+class Placed(Record, frozen=True, tag=True):
     path: str
     fault: str | None = None
 
 
-class LogTail(Record, tag=True):
+class LogTail(Record, frozen=True, tag=True):
     text: str
     dropped: int
 
 
-class Ended(Record, tag=True):
+class Ended(Record, frozen=True, tag=True):
     """How the worker ended: its exit code or signal, and the limit of ours that ended it."""
 
     code: int | None
@@ -190,7 +190,7 @@ class Keeper:
 
     def _pids(self) -> list[int]:
         if self.owns_pids:
-            return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != "1"]
         return _descendants(os.getpid())
 
 

@@ -7,9 +7,7 @@ the classic way out.
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
-import shutil
 import site
 import stat
 import sys
@@ -44,9 +42,12 @@ def readable(extra: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _compiler_homes() -> list[Path]:
-    """Compilers keep their headers and libraries beside their bin folder."""
-    found = [Path(path) for name in COMPILERS if (path := shutil.which(name))]
-    return [home for path in found for home in (path.parent.parent, path.resolve().parent.parent)]
+    """Compilers keep their headers and libraries beside their bin folder; any on the PATH may be asked."""
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(":") if folder]
+    named = [Path(os.environ[name]).parent for name in ("CC", "CXX") if "/" in os.environ.get(name, "")]
+    found = [folder for folder in (*folders, *named) if any((folder / name).exists() for name in COMPILERS)]
+    tools = [folder / name for folder in found for name in COMPILERS if (folder / name).exists()]
+    return [*(folder.parent for folder in found), *(tool.resolve().parent.parent for tool in tools)]
 
 
 def apply(reads: Iterable[str], writes: Iterable[str]) -> str:
@@ -70,8 +71,8 @@ def apply(reads: Iterable[str], writes: Iterable[str]) -> str:
 
 
 def _writable_devices() -> list[str]:
-    nodes = [node for node in glob.glob("/dev/nvidia*") if stat.S_ISCHR(os.stat(node).st_mode)]
-    return [*nodes, *(f"/dev/{name}" for name in DEVICES), "/proc/self"]
+    nodes = [node for node in Path("/dev").glob("nvidia*") if node.is_char_device()]
+    return [*map(str, nodes), *(f"/dev/{name}" for name in DEVICES), "/proc/self"]
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

@@ -27,7 +27,7 @@ HOME_FOLDERS = ("tmp", "home", "cache", "solution")
 OOM_SCORE = "500"
 
 
-class Plan(Record):
+class Plan(Record, frozen=True):
     """Everything that is decided before the fork."""
 
     layers: tuple[str, ...]

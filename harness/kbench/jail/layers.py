@@ -25,7 +25,7 @@ _FLAGS = {
 }
 
 
-class Limits(Record):
+class Limits(Record, frozen=True):
     memory_bytes: int
     data_limit: bool  # RLIMIT_DATA; never on CUDA, whose driver reserves far more than it uses
     scratch_bytes: int = 4 * 2**30
@@ -87,9 +87,7 @@ def probe() -> tuple[frozenset[str], dict[str, str]]:
     return frozenset(works), {name: why.get(name, "needs mount") for name in LAYERS if name not in works}
 
 
-def _try(
-    name: str, layers: frozenset[str], works: set[str], why: dict[str, str], gives: tuple[str, ...] = ()
-) -> None:
+def _try(name: str, layers: frozenset[str], works: set[str], why: dict[str, str], gives: tuple[str, ...] = ()) -> None:
     error = _in_child(lambda: _put_on(layers))
     if error is None:
         works.update(gives or (name,))

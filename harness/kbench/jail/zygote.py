@@ -15,7 +15,7 @@ from kbench.records import Record
 from kbench.wire import Channel, Closed
 
 
-class Spawn(Record):
+class Spawn(Record, frozen=True):
     """Start one worker; its control and work sockets come along."""
 
     plan: Plan
@@ -44,5 +44,11 @@ def fork_worker(plan: Plan, control: int, work: int, main: Callable[[Channel], N
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         keeper_end = Channel(socket.socket(fileno=control))
-        launch(plan, parent, keeper_end, (work,), lambda: main(Channel(socket.socket(fileno=work), accept_fds=True)))
+        launch(
+            plan,
+            parent,
+            keeper_end,
+            (work,),
+            lambda: main(Channel(socket.socket(fileno=work), accept_fds=True)),
+        )
     return pid

@@ -87,7 +87,10 @@ class Arena:
     def new_probes(self, generator: torch.Generator) -> list[torch.Tensor]:
         return [
             torch.randint(
-                max(1, view[0].numel()), (SAMPLES if view[0].numel() else 0,), generator=generator, device=view.device
+                max(1, view[0].numel()),
+                (SAMPLES if view[0].numel() else 0,),
+                generator=generator,
+                device=view.device,
             )
             for view in self.outputs
         ]
@@ -151,7 +154,7 @@ def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
 def put(stack: torch.Tensor, index: tuple[torch.Tensor, ...], fresh: torch.Tensor) -> None:
     """Replaces the elements at `index` of every row."""
     if index:
-        stack[(slice(None), *index)] = fresh
+        stack[(slice(None), *index)] = fresh  # type: ignore[index]
     else:
         stack.copy_(fresh[:, 0])
 

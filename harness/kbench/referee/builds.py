@@ -29,7 +29,9 @@ class Builds:
     def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, int | None]:
         """The reply for the worker, with the artifact's descriptor where there is one."""
         runs_here = self.device.kind == "cuda" or not _wants_cuda(ask)
-        outcome = self._ask(Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, not runs_here), seconds)
+        outcome = self._ask(
+            Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, not runs_here), seconds
+        )
         if outcome.machine:
             raise MachineFault(outcome.machine, outcome.fix)
         if outcome.timed_out:
@@ -55,9 +57,12 @@ class Builds:
     def _ask(self, request: Request, seconds: float) -> Outcome:
         try:
             self.builder.send(request)
-            return self.builder.receive(Outcome, seconds + GRACE_S)
+            outcome: Outcome = self.builder.receive(Outcome, seconds + GRACE_S)
+            return outcome
         except (Closed, Late) as error:
-            raise RefereeDied(f"the builder does not answer: {error}", "run again; report it with kbench doctor") from None
+            raise RefereeDied(
+                f"the builder does not answer: {error}", "run again; report it with kbench doctor"
+            ) from None
 
     def _arch_list(self) -> str | None:
         # What torch itself would choose beside this GPU; the builder's jail has none to look at.

@@ -41,7 +41,7 @@ class Findings:
     trials: int = 0
     max_abs: float = 0.0
     norm: float = 0.0
-    reference: Error = Error()
+    reference: Error = field(default_factory=Error)
     truth: str | None = None
     transforms: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -88,7 +88,8 @@ def demand_sound(case: Case, trial: Trial) -> None:
     source = case.reference.source
     if not is_sound(case, trial):
         raise ProblemFault(
-            f"{source.path}: the reference yields NaN on its own inputs", "choose inputs on which it is defined"
+            f"{source.path}: the reference yields NaN on its own inputs",
+            "choose inputs on which it is defined",
         )
     again = case.expected(case.reference.run(case.model, trial.given, case.upstream))
     if tree.describe(again) != trial.skeleton:

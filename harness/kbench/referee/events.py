@@ -8,7 +8,7 @@ from kbench.records import Record, Result
 from kbench.settings import Settings
 
 
-class Evaluate(Record, tag=True):
+class Evaluate(Record, frozen=True, tag=True):
     """One pair, in one or several workloads."""
 
     problem: str
@@ -20,7 +20,7 @@ class Evaluate(Record, tag=True):
     more: bool = False  # others follow: keep spare workers ready
 
 
-class Entered(Record, tag=True):
+class Entered(Record, frozen=True, tag=True):
     """A stage began. With `limit_s` the problem's own code runs, which may hang or end the referee."""
 
     stage: str
@@ -28,13 +28,13 @@ class Entered(Record, tag=True):
     limit_s: float | None = None
 
 
-class Finding(Record, tag=True):
+class Finding(Record, frozen=True, tag=True):
     """The result of one workload."""
 
     result: Result
 
 
-class Failed(Record, tag=True):
+class Failed(Record, frozen=True, tag=True):
     """A KbenchError by name."""
 
     kind: str
@@ -42,11 +42,11 @@ class Failed(Record, tag=True):
     fix: str | None
 
 
-class Complete(Record, tag=True):
+class Complete(Record, frozen=True, tag=True):
     """All workloads are done."""
 
 
-class Ready(Record, tag=True):
+class Ready(Record, frozen=True, tag=True):
     """The referee is up, on this device."""
 
     device: Any

@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from kbench.jail.keeper import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
@@ -52,7 +53,7 @@ class Handle:
         if folder is not None:
             order: PlaceFile | PlaceFolder = PlaceFolder(source=folder, name="solution")
         else:
-            order = PlaceFile(name=f"solution/{os.path.basename(path).rsplit('.', 1)[0]}.py", text=text or "")
+            order = PlaceFile(name=f"solution/{Path(path).stem}.py", text=text or "")
         placed = self._ask_keeper(order, Placed)
         if placed.fault:
             raise OSError(placed.fault)
@@ -119,7 +120,8 @@ class Handle:
 
     def _receive(self, deadline: float, seconds: float) -> FromWorker:
         try:
-            return self.work.receive(FromWorker, max(0.0, deadline - time.monotonic()))
+            message: FromWorker = self.work.receive(FromWorker, max(0.0, deadline - time.monotonic()))
+            return message
         except Late:
             raise Stopped(ruling.of_deadline(self.stage, seconds)) from None
         except Closed:

@@ -93,7 +93,7 @@ def _redrawn_integers(tensor: torch.Tensor, count: int, generator: torch.Generat
 
 
 def _is_permutation(flat: torch.Tensor, low: int, high: int) -> bool:
-    return flat.numel() == high - low + 1 and int(flat.unique().numel()) == flat.numel()
+    return flat.numel() == high - low + 1 and bool((flat.sort().values[1:] > flat.sort().values[:-1]).all())
 
 
 def _permuted(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -114,9 +114,7 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
     return bool(torch.equal(matrix, matrix.mT))
 
 
-def canary(
-    stack: torch.Tensor, generator: torch.Generator
-) -> tuple[tuple[torch.Tensor, ...], torch.Tensor] | None:
+def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[tuple[torch.Tensor, ...], torch.Tensor] | None:
     """Where each slot is changed at the last moment, and to what; None for tensors that stay as they are.
 
     The values are made from others of the same slot, so that they are as plausible.
@@ -124,7 +122,7 @@ def canary(
     flat = stack.reshape(stack.shape[0], -1)
     if not stack.is_floating_point() or flat.shape[1] == 0:
         return None
-    places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device).unique()
+    places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device)
     sources = torch.randint(flat.shape[1], (places.numel(),), generator=generator, device=stack.device)
     factors = 1 - JITTER * torch.rand(stack.shape[0], places.numel(), generator=generator, device=stack.device)
     return unravelled(places, stack.shape[1:]), flat[:, sources] * factors.to(stack.dtype)

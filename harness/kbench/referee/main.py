@@ -59,8 +59,8 @@ def _answer(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) ->
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise
-        fault = MachineFault(f"out of memory: {str(error).splitlines()[0][:200]}", "choose a smaller --workload")
-        client.send(Failed(type(fault).__name__, fault.message, fault.fix))
+        text = str(error).splitlines()[0][:200]
+        client.send(Failed(MachineFault.__name__, f"out of memory: {text}", "choose a smaller --workload"))
 
 
 def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:

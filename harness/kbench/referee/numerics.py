@@ -10,7 +10,12 @@ import torch
 
 from kbench.records import Mismatch
 
-DEFAULTS = {"float64": (1e-8, 1e-9), "float32": (1e-4, 1e-4), "float16": (2e-3, 2e-3), "bfloat16": (1e-2, 1e-2)}
+DEFAULTS = {
+    "float64": (1e-8, 1e-9),
+    "float32": (1e-4, 1e-4),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (1e-2, 1e-2),
+}
 COARSE = (0.1, 0.1)  # eight-bit floats
 CHUNK = 1 << 26
 
@@ -59,8 +64,12 @@ def widened(bound: Tolerance, reference: Error) -> Tolerance:
 def rms(truth: torch.Tensor) -> float:
     if truth.numel() == 0 or not is_inexact(truth):
         return 0.0
-    finite = torch.nan_to_num(truth.abs(), nan=0.0, posinf=0.0, neginf=0.0)
-    return float(torch.linalg.vector_norm(finite.flatten(), dtype=torch.float64)) / math.sqrt(truth.numel())
+    flat = truth.reshape(-1)
+    norms = []
+    for start in range(0, flat.numel(), CHUNK):
+        finite = torch.nan_to_num(flat[start : start + CHUNK].abs(), 0.0, 0.0, 0.0)
+        norms.append(float(torch.linalg.vector_norm(finite)))
+    return math.hypot(*norms) / math.sqrt(truth.numel())
 
 
 def error(out: torch.Tensor, truth: torch.Tensor) -> Error:

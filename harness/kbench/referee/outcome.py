@@ -8,6 +8,7 @@ import torch
 
 import kbench
 from kbench import solution as kbench_solution
+from kbench import units
 from kbench.build import toolchain
 from kbench.device.interface import Device
 from kbench.device.telemetry import Probe
@@ -81,12 +82,12 @@ class Draft:
 
     def passed(self) -> Ruling:
         if self.attestation and self.attestation.status == "contradicted":
-            told = self.attestation
-            return Ruling(
-                "cheated",
-                f"it claims {(told.claimed_ms or 0) * 1e3:.1f} us a call, the referee's clock saw "
-                f"{(told.batch_ms or 0) * 1e3:.1f} us in batches and {(told.single_ms or 0) * 1e3:.1f} us singly, twice",
+            claimed, batch, single = (
+                units.duration(value or 0.0)
+                for value in (self.attestation.claimed_ms, self.attestation.batch_ms, self.attestation.single_ms)
             )
+            seen = f"the referee's clock saw {batch} in batches and {single} singly, in two series"
+            return Ruling("cheated", f"it claims {claimed} a call; {seen}")
         return Ruling("passed", "correct in every call")
 
     def result(self, ruling: Ruling) -> Result:

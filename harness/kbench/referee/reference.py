@@ -54,11 +54,15 @@ class Reference:
             given = self._get_inputs()
         if not isinstance(given, list | tuple):
             raise self._error(f"get_inputs() returns a {type(given).__name__}", "return a list of inputs")
-        for name, leaf in zip(tree.names(tree.describe(given), "inputs"), tree.leaves(tree.describe(given)), strict=True):
+        for name, leaf in zip(
+            tree.names(tree.describe(given), "inputs"), tree.leaves(tree.describe(given)), strict=True
+        ):
             if isinstance(leaf, tree.Other):
                 raise self._error(f"{name} is a {leaf.kind}", "inputs are tensors, numbers, None and nests of them")
             if isinstance(leaf, tree.TensorSpec) and leaf.device == "cuda" and self.device.kind == "cpu":
-                raise self._error(f"{name} is on CUDA, the device is the CPU", "draw without .cuda(); kbench moves inputs")
+                raise self._error(
+                    f"{name} is on CUDA, the device is the CPU", "draw without .cuda(); kbench moves inputs"
+                )
         return moved(list(given), self.device.torch_device)
 
     def _get_inputs(self) -> Any:
@@ -89,10 +93,11 @@ class Reference:
         """
         given = inputs if self._changes_inputs is False and not self.settings.grad else cloned(inputs)
         before = {name: value.detach().clone() for name, value in model.named_buffers()}
+        gradients: dict[str, Any] = {}
         with self.running("in the reference's forward"):
             if upstream is None and not self.settings.grad:
                 with torch.no_grad():
-                    output, gradients = model(*given), {}
+                    output = model(*given)
             else:
                 output, gradients = self._with_gradients(model, given, upstream)
         self.device.synchronize()
@@ -130,7 +135,9 @@ class Reference:
         self.run(model, given, upstream)
         return time.monotonic() - began
 
-    def _with_gradients(self, model: torch.nn.Module, given: Any, upstream: list[torch.Tensor] | None) -> tuple[Any, Any]:
+    def _with_gradients(
+        self, model: torch.nn.Module, given: Any, upstream: list[torch.Tensor] | None
+    ) -> tuple[Any, Any]:
         names = tree.names(tree.describe(given), "inputs")
         leaves: dict[str, torch.Tensor] = {}
         for name, value in zip(names, _leaf_values(given), strict=True):
@@ -144,7 +151,9 @@ class Reference:
         pairs = [(head, grad.to(head.dtype)) for head, grad in zip(heads, upstream, strict=True) if head.requires_grad]
         if not pairs:
             raise self._error("grad=True, but no output depends on anything that has a gradient", "set grad=False")
-        found = torch.autograd.grad([h for h, _ in pairs], list(targets.values()), [g for _, g in pairs], allow_unused=True)
+        found = torch.autograd.grad(
+            [h for h, _ in pairs], list(targets.values()), [g for _, g in pairs], allow_unused=True
+        )
         return moved(output, None), dict(zip(targets, found, strict=True))
 
     def _error(self, what: str, fix: str) -> ProblemFault:

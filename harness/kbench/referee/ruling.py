@@ -9,7 +9,7 @@ from kbench.protocol import Fault
 from kbench.records import Mismatch, Record, Verdict
 
 
-class Ruling(Record):
+class Ruling(Record, frozen=True):
     verdict: Verdict
     reason: str
     traceback: str = ""

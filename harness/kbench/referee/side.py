@@ -10,7 +10,19 @@ import torch
 
 from kbench.device.gate import Gate
 from kbench.device.interface import Device
-from kbench.protocol import Armed, Call, Construct, Constructed, Done, Finished, Load, Loaded, Returned, Round, TakeWeights
+from kbench.protocol import (
+    Armed,
+    Call,
+    Construct,
+    Constructed,
+    Done,
+    Finished,
+    Load,
+    Loaded,
+    Returned,
+    Round,
+    TakeWeights,
+)
 from kbench.referee import ruling
 from kbench.referee.arena import Arena, Canaries, Plan, probed
 from kbench.referee.handle import Handle

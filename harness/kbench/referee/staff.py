@@ -66,9 +66,7 @@ class Staff:
         return {name: "on" if name in self.layers else f"off: {self.lacking[name]}" for name in LAYERS}
 
     def _make_plan(self) -> Plan:
-        limits = Limits(
-            memory_bytes=int(MEMORY_SHARE * available_memory()), data_limit=self.device.kind == "cpu"
-        )
+        limits = Limits(memory_bytes=int(MEMORY_SHARE * available_memory()), data_limit=self.device.kind == "cpu")
         return Plan(
             layers=tuple(sorted(self.layers)),
             limits=limits,

@@ -218,9 +218,7 @@ class Contest:
                 if not numerics.within(out, right, bound):
                     raise _wrong(numerics.explain(out, right, bound, name, TIMED))
 
-    def _verify_inputs(
-        self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]
-    ) -> None:
+    def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         assert one.side.arena is not None
         here = slice(one.span.start + rows.start, one.span.start + rows.stop)
         for number, (view, stack) in enumerate(zip(one.side.arena.inputs, stacks, strict=True)):
@@ -239,7 +237,7 @@ def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skele
     device = case.reference.device.torch_device
     for how in ("fresh", "scaled"):
         generator = torch.Generator(device).manual_seed(1)
-        stacks = inputs.derive(base, 1, how, generator)  # type: ignore[arg-type]
+        stacks = inputs.derive(base, 1, how, generator)
         value = tree.rebuild(skeleton, iter([stack[0] for stack in stacks]))
         try:
             arguments = (value[0], value[1]) if case.upstream is not None else (value, None)
@@ -248,7 +246,7 @@ def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skele
             continue
         leaves = tree.tensors(case.expected(outcome, with_state=False))
         if all(bool(leaf.isfinite().all()) for leaf in leaves if numerics.is_inexact(leaf)):
-            return how  # type: ignore[return-value]
+            return how
     return "redrawn"
 
 
@@ -322,7 +320,12 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
 
 
 def _one(
-    side: Side, stacks: list[torch.Tensor], canaries: Canaries, span: slice, word: int, generator: torch.Generator
+    side: Side,
+    stacks: list[torch.Tensor],
+    canaries: Canaries,
+    span: slice,
+    word: int,
+    generator: torch.Generator,
 ) -> Run:
     assert side.arena is not None
     side.arena.write(stacks, span)
@@ -337,9 +340,7 @@ def _null(side: Side, contest: Contest, seed: int, rounds: int) -> list[float]:
     span = _span(contest.size, 0)
     assert side.arena is not None
     side.arena.write(stacks, span)
-    return [
-        side.round("null-batch", span, canaries, seed % 2**31, generator).walls_s[0] for _ in range(rounds)
-    ]
+    return [side.round("null-batch", span, canaries, seed % 2**31, generator).walls_s[0] for _ in range(rounds)]
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> list[float]:

@@ -140,7 +140,7 @@ def install(channel: Channel, scratch: str) -> None:
 
 def _import(ask: BuildAsk, path: Path) -> Any:
     if not ask.is_python_module:
-        torch.ops.load_library(str(path))
+        torch.ops.load_library(str(path))  # type: ignore[no-untyped-call]
         return str(path)
     spec = importlib.util.spec_from_file_location(ask.name, path)
     assert spec is not None and isinstance(spec.loader, importlib.machinery.ExtensionFileLoader)

@@ -29,7 +29,12 @@ from kbench.worker import intercept
 from kbench.worker.runner import Runner
 from kbench.worker.subject import Subject, Unfit
 
-OUT_OF_MEMORY = ("can't allocate memory", "CUDA out of memory", "CUDA error: out of memory", "Cannot allocate memory")
+OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "CUDA out of memory",
+    "CUDA error: out of memory",
+    "Cannot allocate memory",
+)
 
 
 def run(channel: Channel) -> NoReturn:

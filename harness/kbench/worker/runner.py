@@ -47,10 +47,8 @@ class Runner:
             tree.rebuild(arena.inputs, _views(given, arena.inputs, slot * arena.input_stride))
             for slot in range(arena.slots)
         ]
-        self.outputs = [
-            list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)
-        ]
-        self.blank = [torch.zeros_like(output) for output in self.outputs[0]]
+        self.outputs = [list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)]
+        self.blank = []
         if arena.flush_bytes:
             self._open_flush(device, arena)
         gc.collect()
@@ -79,6 +77,8 @@ class Runner:
     def round(self, order: Round) -> Finished:
         gate = self.gate
         assert gate is not None
+        if order.mode.startswith("null") and not self.blank:
+            self.blank = [torch.zeros_like(output) for output in self.outputs[0]]
         call = self._blank if order.mode.startswith("null") else self._run
         odd: dict[str, Skeleton] = {}
         gc.collect()
@@ -102,7 +102,7 @@ class Runner:
         return tuple(begin.elapsed_time(end) for begin, end in self.events[: len(order.slots)])
 
     def _batch(self, order: Round, call: Callable[[int], Any], odd: dict[str, Skeleton]) -> None:
-        events = self.events or [None] * len(order.slots)
+        events: list[Any] = [*self.events] or [None] * len(order.slots)
         for slot, event in zip(order.slots, events, strict=False):
             if self.flush:
                 # Each call evicts the cache with memory of its own, written with a word that only "go" brings:
@@ -140,7 +140,10 @@ class Runner:
         found: tuple[Any, ...] = (None,) * len(targets)
         if pairs and targets:
             found = torch.autograd.grad(
-                [head for head, _ in pairs], list(targets.values()), [grad for _, grad in pairs], allow_unused=True
+                [head for head, _ in pairs],
+                list(targets.values()),
+                [grad for _, grad in pairs],
+                allow_unused=True,
             )
         return {"output": output, "gradients": dict(zip(targets, found, strict=True))}
 
@@ -221,4 +224,4 @@ def _requiring_grad(given: Any) -> tuple[Any, dict[str, torch.Tensor]]:
 
 
 def _event() -> torch.cuda.Event:
-    return torch.cuda.Event(enable_timing=True)
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]

@@ -1,6 +1,5 @@
 """The library's convolution, then division and LeakyReLU in one pass, in place, on all threads."""
 
-import torch
 from torch import nn
 from torch.utils.cpp_extension import load_inline
 

@@ -1,6 +1,5 @@
 """The library's convolution, then division and LeakyReLU in one pass, in place, four values at a time."""
 
-import torch
 from torch import nn
 from torch.utils.cpp_extension import load_inline
 

@@ -1,6 +1,5 @@
 """The library's transposed convolution, then its whole elementwise tail in one pass, in place."""
 
-import torch
 from torch import nn
 from torch.utils.cpp_extension import load_inline
 

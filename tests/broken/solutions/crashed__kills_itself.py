@@ -1,0 +1,17 @@
+"""Sends itself a signal."""
+
+import os
+import signal
+
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+        self.calls = 0
+
+    def forward(self, x):
+        os.kill(os.getpid(), signal.SIGABRT)

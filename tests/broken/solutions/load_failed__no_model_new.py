@@ -1,0 +1,3 @@
+"""Defines something else."""
+
+x = 1

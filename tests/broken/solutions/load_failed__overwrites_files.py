@@ -1,0 +1,17 @@
+"""Writes where it may not."""
+
+import pathlib
+
+import torch
+from torch import nn
+
+pathlib.Path("/usr/kbench-was-here").write_text("x")
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+
+    def forward(self, x):
+        return x * self.weight + 1.0

@@ -1,0 +1,14 @@
+"""Drops a column."""
+
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+        self.calls = 0
+
+    def forward(self, x):
+        return (x * self.weight + 1.0)[:, :-1]
