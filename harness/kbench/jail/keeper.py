@@ -85,6 +85,7 @@ class Keeper:
         self.limits = limits
         self.scratch = scratch
         self.owns_pids = owns_pids
+        self.free_before = available_bytes()
         self.tail = bytearray()
         self.dropped = 0
         self.limit_hit: str | None = None
@@ -144,8 +145,14 @@ class Keeper:
         pids = self._pids()
         if len(pids) > self.limits.processes:
             self._hit("processes")
-        elif sum(map(_private_bytes, pids)) > self.limits.memory_bytes:
+        elif self._exceeds(pids):
             self._hit("memory")
+
+    def _exceeds(self, pids: list[int]) -> bool:
+        # The sum counts pages that forked processes still share once for each of them, so the machine as a whole
+        # must have lost as much too. Exact figures per process would wait for locks that a fork holds.
+        limit = self.limits.memory_bytes
+        return sum(map(_private_bytes, pids)) > limit and available_bytes() < self.free_before - limit
 
     def _hit(self, limit: str) -> None:
         self.limit_hit = limit
@@ -212,6 +219,12 @@ def _private_bytes(pid: int) -> int:
     except OSError:
         return 0
     return (int(fields[1]) - int(fields[2])) * PAGE
+
+
+def available_bytes() -> int:
+    """What the machine has left to give."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
 
 
 def _place(action: object, folder: str, name: str) -> Placed:

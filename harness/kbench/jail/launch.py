@@ -25,6 +25,7 @@ from kbench.wire import Channel
 
 HOME_FOLDERS = ("tmp", "home", "cache", "solution")
 OOM_SCORE = "500"
+KEEPER_NICE = 10
 
 
 class Plan(Record, frozen=True):
@@ -35,6 +36,7 @@ class Plan(Record, frozen=True):
     reads: tuple[str, ...]
     environment: dict[str, str]
     name: str
+    nice: int = 0
 
 
 def launch(plan: Plan, zygote: int, control: Channel, keep: tuple[int, ...], main: Callable[[], None]) -> NoReturn:
@@ -44,6 +46,8 @@ def launch(plan: Plan, zygote: int, control: Channel, keep: tuple[int, ...], mai
         linux.set_name("kbench.launch")
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(OOM_SCORE)
+        with contextlib.suppress(OSError):
+            os.nice(-KEEPER_NICE)  # the keeper must still run while the worker forks without end
         jail_layers.enter_namespaces(frozenset(plan.layers))
         linux.die_with_parent(zygote)
         pid = os.fork()
@@ -79,6 +83,7 @@ def _become_worker(plan: Plan, scratch: str, output: int, keep: tuple[int, ...],
     code = 3
     try:
         os.setsid()
+        os.setpriority(os.PRIO_PROCESS, 0, max(plan.nice, os.getpriority(os.PRIO_PROCESS, 0)))
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         linux.set_name(plan.name)
         os.dup2(output, 1)

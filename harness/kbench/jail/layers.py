@@ -14,7 +14,8 @@ from kbench.records import Record
 NAMESPACES = ("user", "pid", "mount", "network", "ipc")
 LAYERS = (*NAMESPACES, "pid_max", "no_new_privs", "capabilities", "landlock")
 SCRATCH = "/dev/shm/kbench"
-MAX_PROCESSES = 1024
+MAX_PROCESSES = 256  # watched
+MAX_PIDS = 4096  # threads included; the kernel's own bound, where it has one for a namespace
 MAX_OPEN_FILES = 65536
 _FLAGS = {
     "user": linux.CLONE_NEWUSER,
@@ -55,7 +56,7 @@ def mount_own(layers: frozenset[str], scratch_bytes: int) -> None:
         safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         linux.mount("proc", "/proc", "proc", safe)
         if "pid_max" in layers:
-            Path("/proc/sys/kernel/pid_max").write_text(str(MAX_PROCESSES))
+            Path("/proc/sys/kernel/pid_max").write_text(str(MAX_PIDS))
         linux.mount("/proc/sys", "/proc/sys", None, linux.MS_BIND | linux.MS_REC)
         linux.mount("none", "/proc/sys", None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | safe)
     options = f"size={scratch_bytes},mode=1777"
@@ -131,7 +132,7 @@ def _limit(limits: Limits) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
-        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NPROC: MAX_PIDS,
     }
     if limits.data_limit:
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes

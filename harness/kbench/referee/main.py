@@ -69,7 +69,8 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
         staff.demand_jail()
     staff.spares = SIDES if asked.more else 0
     source = problem.read(Path(asked.problem), asked.problem_id)
-    client.send(Entered("problem", "while it is imported", DEADLINES[device.kind]["load"]))
+    patience = {**DEADLINES[device.kind], **asked.settings.timeouts}["load"]
+    client.send(Entered("problem", "while it is imported", patience))
     with running(source, device, "while it is imported"):
         of_problem = problem.settings(source, problem.load(source))
     client.send(Entered("load"))

@@ -177,7 +177,9 @@ class Runner:
         """Whether the bytes have room: same tensors by type, none larger than its place."""
         got, places = tree.specs(outputs), self.outputs[0]
         return len(got) <= len(places) and all(
-            spec.dtype == str(place.dtype).removeprefix("torch.") and spec.numel <= place.numel()
+            spec.dtype == str(place.dtype).removeprefix("torch.")
+            and spec.device == place.device.type
+            and spec.numel <= place.numel()
             for spec, place in zip(got, places, strict=False)
         )
 
