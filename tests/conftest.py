@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from kbench.client import Referee
 from kbench.records import Result
 from kbench.settings import Settings

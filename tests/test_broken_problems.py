@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from conftest import AFFINE, BROKEN, quick
-
 from kbench.client import Referee
 from kbench.errors import KbenchError
 

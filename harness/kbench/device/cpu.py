@@ -45,6 +45,9 @@ class Cpu:
     def free_bytes(self) -> int:
         return available_memory()
 
+    def hand_back(self) -> None:
+        """The host's memory is not kept back."""
+
     def cache_bytes(self) -> int:
         sizes = [_cache_size(path) for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
         return max(sizes, default=DEFAULT_CACHE) or DEFAULT_CACHE

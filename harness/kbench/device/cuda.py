@@ -13,6 +13,7 @@ from kbench.device.telemetry import GpuProbe, Probe
 from kbench.records import DeviceInfo
 
 FLUSH_GRAIN = 2 * 2**20
+KEPT_BYTES = 4 * 2**30
 
 
 class GpuMemory:
@@ -65,6 +66,10 @@ class Cuda:
         torch.cuda.empty_cache()
         # What this process holds for the moment is free for the evaluation too.
         return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_allocated()
+
+    def hand_back(self) -> None:
+        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_BYTES:
+            torch.cuda.empty_cache()
 
     def cache_bytes(self) -> int:
         return int(torch.cuda.get_device_properties(0).L2_cache_size)

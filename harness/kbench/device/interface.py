@@ -39,6 +39,9 @@ class Device(Protocol):
 
     def free_bytes(self) -> int: ...
 
+    def hand_back(self) -> None:
+        """Gives memory that this process only keeps for later back to the device, where that is much."""
+
     def cache_bytes(self) -> int:
         """The last cache before memory: what a round must exceed or flush."""
 

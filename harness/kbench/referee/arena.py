@@ -109,6 +109,12 @@ class Arena:
         sampled = bool((regions[:, places] == word).all())
         return sampled and bool(((regions.amin(dim=1) == word) & (regions.amax(dim=1) == word)).all())
 
+    def flush_once(self) -> None:
+        """Writes one flush region, as a worker does before a call."""
+        if self._flush is not None:
+            self._flush.view[: self.plan.flush_bytes].view(torch.int32).fill_(1)
+            self.device.synchronize()
+
     def release(self) -> None:
         self.inputs, self.outputs = [], []
         for memory in self._shared:

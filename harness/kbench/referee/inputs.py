@@ -123,6 +123,7 @@ def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[tuple[torch
     if not stack.is_floating_point() or flat.shape[1] == 0:
         return None
     places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device)
+    places = torch.unique(places)  # a place named twice would get either value
     sources = torch.randint(flat.shape[1], (places.numel(),), generator=generator, device=stack.device)
     factors = 1 - JITTER * torch.rand(stack.shape[0], places.numel(), generator=generator, device=stack.device)
     return unravelled(places, stack.shape[1:]), flat[:, sources] * factors.to(stack.dtype)

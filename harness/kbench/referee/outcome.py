@@ -143,7 +143,7 @@ class Draft:
         batch = max(median(series.batch_ms(name)), 0.0)
         if self.device.kind == "cpu":
             return Attestation(status="attested", method="referee-clock", batch_ms=batch)
-        hidden = series.null_batch_s / series.size.calls * 1e3
+        hidden = series.flush_s * 1e3
         claims = [claim for claims in series.sides[name].claims_ms for claim in claims]
         return attest.attest(median(claims), batch, series.single_ms(name), hidden)
 

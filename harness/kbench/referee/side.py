@@ -90,6 +90,7 @@ class Side:
         first = self.calls == 0
         stage = "first-call" if first else "call"
         self.handle.stage = stage
+        self.device.hand_back()
         began = time.monotonic()
         returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
         if first:
@@ -103,6 +104,7 @@ class Side:
         slots = tuple(range(span.start, span.stop))
         self.handle.stage = "call"
         places = self.arena.new_probes(generator)
+        self.device.hand_back()
         self.handle.ask(Round(slots=slots, mode=mode), Armed, self.seconds["call"])
         time.sleep(self.device.rest_s())
         began = time.perf_counter()

@@ -63,6 +63,7 @@ class Series:
     size: Size
     null_batch_s: float
     null_single_s: float
+    flush_s: float  # how long one flush lasts
     stopped: str
     inputs: str
     spent_s: float
@@ -257,8 +258,9 @@ def run_series(
 
     `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
     """
-    series = Series({side.name: Rounds() for side in sides}, contest.size, 0.0, 0.0, "", contest.how, 0.0, [])
+    series = Series({side.name: Rounds() for side in sides}, contest.size, 0.0, 0.0, 0.0, "", contest.how, 0.0, [])
     _round(sides, contest, next_seed(), 0)  # warm, and verified like the others
+    series.flush_s = _flush_seconds(sides[0])
     nulls: list[float] = []
     null_singles: list[float] = []
     began = time.monotonic()
@@ -361,6 +363,17 @@ def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> l
         done.append(_taken(side, run, span))
     contest.verify(stacks, done)
     return list(sides[-1].round("null-single", span, nothing, 0, generator).walls_s)
+
+
+def _flush_seconds(side: Side) -> float:
+    """The flush as this process can time it on its own, while the workers are idle."""
+    assert side.arena is not None
+    walls = []
+    for _ in range(5):
+        began = time.perf_counter()
+        side.arena.flush_once()
+        walls.append(time.perf_counter() - began)
+    return median(walls)
 
 
 def _span(size: Size, pair: int) -> slice:

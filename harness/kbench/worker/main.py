@@ -34,6 +34,7 @@ OUT_OF_MEMORY = (
     "CUDA out of memory",
     "CUDA error: out of memory",
     "Cannot allocate memory",
+    "nvmlInit_v2_",  # torch asks NVML who took the memory, and the jail has no NVML
 )
 
 

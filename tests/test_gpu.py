@@ -1,0 +1,121 @@
+"""Everything that only a GPU can show. Run with `pytest -m gpu`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import BROKEN, HERE, ROOT, quick
+from kbench.client import Referee
+from kbench.records import Result
+from kbench.settings import Settings
+
+pytestmark = pytest.mark.gpu
+
+PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cuda.py"))
+ATTACKS = sorted((BROKEN / "gpu").glob("*.py"))
+# What ends a worker or asks for a place on the host does so on any device: these are the ones that compute.
+SHARED = sorted(path for path in (BROKEN / "solutions").glob("*.py") if path.name.startswith(("wrong", "crashed")))
+PATIENCE = {"load": 30.0, "first-call": 15.0, "call": 10.0}
+CPU_ONLY = {"crashed__fork_bomb"}
+
+
+@pytest.fixture(scope="module")
+def cuda() -> Iterator[Referee]:
+    with Referee("cuda", root=str(ROOT)) as warm:
+        yield warm
+
+
+def run(
+    cuda: Referee, problem: Path | str, solution: Path | str, workload: str = "default", **changes: object
+) -> Result:
+    settings = quick(device="cuda", timeouts=PATIENCE, **changes)
+    return cuda.evaluate(problem, solution, (workload,), settings)[0]
+
+
+@pytest.fixture(scope="module")
+def built() -> None:
+    """All CUDA solutions, built side by side: one after the other they take minutes."""
+    commands = [
+        [sys.executable, "-m", "kbench.cli.main", "eval", str(pair), f"{pair}/epilogue_cuda", "--device", "cuda"]
+        for pair in PAIRS
+    ]
+    running = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for command in commands]
+    assert [process.wait(400) for process in running] == [0] * len(running)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_pair(pair: Path, cuda: Referee, built: None) -> None:
+    result = run(cuda, str(pair), f"{pair}/epilogue_cuda", budget_s=1.0)
+    assert result.verdict == "passed", result.reason
+    assert result.attestation is not None and result.attestation.status == "attested"
+    assert result.build is not None and result.build.cached
+    assert result.solution.weights == "loaded"
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_pair_at_odd_shapes(pair: Path, cuda: Referee, built: None) -> None:
+    assert run(cuda, str(pair), f"{pair}/epilogue_cuda", "odd").verdict == "passed"
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
+def test_attack(path: Path, cuda: Referee) -> None:
+    result = run(cuda, HERE / "fixtures" / "matmul.py", path, "2048", budget_s=0.5)
+    assert result.verdict == path.stem.split("__")[0], (result.reason, result.attestation, result.log[-2000:])
+
+
+@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
+def test_broken_solution(path: Path, cuda: Referee) -> None:
+    if path.stem in CPU_ONLY:
+        pytest.skip("bounded by the same keeper on every device")
+    result = run(cuda, HERE / "fixtures" / "affine.py", path)
+    assert result.verdict == path.stem.split("__")[0], (result.reason, result.log[-2000:])
+
+
+def test_a_large_input_takes_ten_seconds_at_most() -> None:
+    problem = HERE / "fixtures" / "large_relu.py"
+    began = time.monotonic()
+    with Referee("cuda") as fresh:
+        result = fresh.evaluate(problem, problem, ("default",), Settings(device="cuda", trials=5), more=False)[0]
+    seconds = time.monotonic() - began
+    assert result.verdict == "passed", result.reason
+    assert seconds <= 10.0
+
+
+def test_claims_agree_with_the_referees_clock(cuda: Referee) -> None:
+    """Honest work is never contradicted, from five microseconds to five milliseconds."""
+    told = []
+    for name, workloads in (("elementwise", ("4KB", "4MB", "64MB", "512MB")), ("matmul", ("512", "1024", "4096"))):
+        problem = HERE / "fixtures" / f"{name}.py"
+        told += [run(cuda, problem, problem, workload, budget_s=0.5) for workload in workloads]
+    for result in told:
+        assert result.verdict == "passed", result.reason
+        assert result.attestation is not None and result.attestation.status in ("attested", "loose")
+    assert told[-1].attestation is not None and told[-1].attestation.status == "attested"
+
+
+def test_two_at_once_take_turns() -> None:
+    """The second waits for the lease and says so; neither is disturbed."""
+    problem = HERE / "fixtures" / "matmul.py"
+    stages: list[list[str]] = [[], []]
+    verdicts: list[str] = []
+
+    def evaluate(number: int) -> None:
+        with Referee("cuda") as own:
+            entered = stages[number].append
+            settings = quick(device="cuda", budget_s=1.0)
+            results = own.evaluate(problem, problem, ("2048",), settings, watch=lambda e: entered(e.stage), more=False)
+            verdicts.append(results[0].verdict)
+
+    threads = [threading.Thread(target=evaluate, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert verdicts == ["passed", "passed"]
+    assert "lease" in stages[0] + stages[1]
