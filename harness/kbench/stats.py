@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 RESAMPLES = 1000
+FEW = 10
 TAIL = 0.025
 # Two processes that run the same code differ by where their memory happens to lie. Where that spread was
 # not measured (`--processes`), these shares widen every interval between two processes.
@@ -46,6 +47,9 @@ def bootstrap(values: Sequence[float], statistic: Callable[[Sequence[float]], fl
     center = statistic(values)
     if len(values) < 2:
         return Estimate(center, center, center)
+    if len(values) < FEW:
+        # Resampling so few says too little; their extremes hold the median of the population more surely.
+        return Estimate(center, min(values), max(values))
     draw = random.Random(len(values))
     resampled = sorted(statistic(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
     low, high = resampled[int(TAIL * RESAMPLES)], resampled[int((1 - TAIL) * RESAMPLES) - 1]
@@ -70,6 +74,7 @@ class StopRule:
 
     budget_s: float
     target: float
+    fewest_pairs: int = 6  # below that even the extremes are no 95 % interval
     min_pairs: int = 10
     max_pairs: int = 400
     min_calls: int = 40
@@ -78,7 +83,7 @@ class StopRule:
     def verdict(self, ratios: Sequence[float], spent_s: float, calls: int) -> str | None:
         """`tight`, `budget` or `rounds` when the series should end, None while it should go on."""
         pairs = len(ratios)
-        if pairs < 3 or calls < self.min_calls:
+        if pairs < self.fewest_pairs or calls < self.min_calls:
             return None
         if spent_s >= self.budget_s:
             return "budget"

@@ -85,7 +85,7 @@ def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
         difference = torch.where(same | (left.isnan() & right.isnan()), 0.0, left - right).abs()
         worst = max(worst, _finite(difference.max()))
         square += _finite(torch.linalg.vector_norm(difference, dtype=torch.float64)) ** 2
-        size = torch.linalg.vector_norm(torch.nan_to_num(right, 0.0, 0.0, 0.0), dtype=torch.float64)
+        size = torch.linalg.vector_norm(torch.nan_to_num(right.abs(), 0.0, 0.0, 0.0), dtype=torch.float64)
         truth_square += float(size) ** 2
     return Error(worst, _ratio(math.sqrt(square), math.sqrt(truth_square)))
 

@@ -10,7 +10,19 @@ CPP = r"""
 
 constexpr float SLOPE = 0.01f;
 
-static inline float cdf(float x) { return 0.5f * (1.0f + std::erf(x * 0.70710678118654752f)); }
+// The normal distribution by Abramowitz and Stegun 7.1.26, off by 1e-7 at most: unlike std::erf it becomes vector
+// code, and it shares its exponential with the density.
+struct Normal {
+    float cdf, density;
+};
+
+static inline Normal normal(float x) {
+    const float a = std::abs(x) * 0.70710678118654752f;
+    const float e = std::exp(-a * a), t = 1.0f / (1.0f + 0.3275911f * a);
+    const float tail = 0.5f * e * t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f
+                       + t * (-1.453152027f + t * 1.061405429f))));
+    return {x > 0.0f ? 1.0f - tail : tail, 0.3989422804f * e};
+}
 
 torch::Tensor tail_forward(torch::Tensor z, torch::Tensor scale) {
     auto y = torch::empty_like(z);
@@ -22,7 +34,7 @@ torch::Tensor tail_forward(torch::Tensor z, torch::Tensor scale) {
             const float m = scales[row % channels];
             for (int64_t i = row * plane; i < (row + 1) * plane; ++i) {
                 const float u = in[i] * m, v = u > 0.0f ? u : SLOPE * u;
-                out[i] = v * cdf(v);
+                out[i] = v * normal(v).cdf;
             }
         }
     });
@@ -39,13 +51,13 @@ std::vector<torch::Tensor> tail_backward(torch::Tensor z, torch::Tensor scale, t
         for (int64_t channel = begin; channel < end; ++channel) {
             const float m = scales[channel];
             double total = 0.0;
-            for (int64_t n = 0; n < batch; ++n) {
-                const int64_t base = (n * channels + channel) * plane;
+            for (int64_t image = 0; image < batch; ++image) {
+                const int64_t base = (image * channels + channel) * plane;
                 float sum = 0.0f;
                 for (int64_t i = base; i < base + plane; ++i) {
                     const float u = in[i] * m, leak = u > 0.0f ? 1.0f : SLOPE, v = leak * u;
-                    const float slope = cdf(v) + v * 0.3989422804f * std::exp(-0.5f * v * v);
-                    const float du = up[i] * slope * leak;
+                    const Normal n = normal(v);
+                    const float du = up[i] * (n.cdf + v * n.density) * leak;
                     down[i] = du * m;
                     sum += du * in[i];
                 }

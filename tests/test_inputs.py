@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from kbench.referee import inputs
+
+
+def derived(tensor: torch.Tensor, how: str = "fresh", count: int = 4, seed: int = 5) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return inputs.derive([tensor], count, how, generator)[0]  # type: ignore[arg-type]
+
+
+def test_floats_are_fresh_in_every_slot_and_stay_in_range() -> None:
+    tensor = torch.rand(32, 16)
+    stack = derived(tensor)
+    assert stack.shape == (4, 32, 16)
+    assert not any(torch.equal(stack[a], stack[b]) for a in range(4) for b in range(a))
+    assert stack.min() >= 0 and stack.max() <= 1
+
+
+def test_zeros_stay_zeros_in_number() -> None:
+    tensor = torch.rand(8, 8).tril()
+    assert (derived(tensor)[0] == 0).sum() == (tensor == 0).sum()
+
+
+def test_indices_stay_in_their_range_and_order_is_kept() -> None:
+    labels = torch.tensor([3, 9, 3, 5, 8, 4])
+    stack = derived(labels)
+    assert stack.min() >= 3 and stack.max() <= 9 and stack.dtype == torch.int64
+    offsets = torch.tensor([0, 3, 7, 12])
+    assert torch.equal(derived(offsets)[1], offsets)
+    permutation = torch.tensor([2, 0, 1, 3])
+    assert torch.equal(derived(permutation)[0], permutation)
+
+
+def test_symmetric_matrices_stay_symmetric() -> None:
+    half = torch.randn(6, 6)
+    matrix = half + half.T
+    stack = derived(matrix)
+    assert all(torch.equal(one, one.T) for one in stack)
+    assert not torch.equal(stack[0], stack[1])
+
+
+def test_masks_stay_masks() -> None:
+    mask = torch.rand(16, 4) > 0.5
+    assert derived(mask).sum() == 4 * mask.sum()
+    assert set(derived(mask.float()).unique().tolist()) <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3)])
+def test_scalars_and_empty_tensors(shape: tuple[int, ...]) -> None:
+    assert derived(torch.rand(shape)).shape == (4, *shape)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_types_are_kept(dtype: torch.dtype) -> None:
+    assert derived(torch.randn(8, 8).to(dtype)).dtype == dtype
+
+
+def test_the_same_seed_gives_the_same_contents_and_another_others() -> None:
+    tensor = torch.randn(8, 8)
+    assert torch.equal(derived(tensor, seed=1), derived(tensor, seed=1))
+    assert not torch.equal(derived(tensor, seed=1), derived(tensor, seed=2))
+
+
+def test_transforms_change_whole_floats_and_nothing_else() -> None:
+    values, labels, mask = torch.randn(4), torch.arange(4), torch.tensor([0.0, 1.0, 1.0])
+    sign = inputs.transformed([values, labels, mask], "sign")
+    assert torch.equal(sign[0], -values) and sign[1] is labels and sign[2] is mask
+    assert torch.equal(inputs.transformed([values], "scale")[0], values * inputs.SCALE)
+
+
+def test_canaries_change_a_few_places_each_named_once() -> None:
+    stack = derived(torch.randn(8, 32))
+    canary = inputs.canary(stack, torch.Generator().manual_seed(1))
+    assert canary is not None
+    index, fresh = canary
+    flat = index[0] * 32 + index[1]
+    assert flat.unique().numel() == flat.numel() == fresh.shape[1]
+    assert fresh.shape[0] == 4
+
+
+def test_indices_have_no_canary() -> None:
+    assert inputs.canary(torch.zeros(4, 8, dtype=torch.int64), torch.Generator()) is None

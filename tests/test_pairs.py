@@ -1,0 +1,38 @@
+"""The bundled pairs on the CPU, with their real builds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Evaluate
+
+PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cpp.py"))
+
+
+def test_solutions_mirror_problems() -> None:
+    problems = {path.relative_to(ROOT / "problems").with_suffix("") for path in (ROOT / "problems").rglob("*.py")}
+    assert set(PAIRS) == problems
+    cuda = {path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cuda.py")}
+    assert cuda == problems
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_pair(pair: Path, evaluate: Evaluate) -> None:
+    result = evaluate(f"{pair}/epilogue_cpp", str(pair))
+    assert result.verdict == "passed", (result.reason, result.log)
+    assert result.problem.workload == "cpu"
+    assert result.solution.weights == "loaded"
+    assert result.build is not None and result.build.path == "full"
+    assert result.check is not None and result.check.truth == "float64"
+    assert result.check.transforms == ("sign", "scale")
+    # The second time nothing is compiled.
+    again = evaluate(f"{pair}/epilogue_cpp", str(pair))
+    assert again.build is not None and again.build.cached and again.build.seconds < 1.0
+    assert again.build.extensions[0].artifact == result.build.extensions[0].artifact
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_pair_at_odd_shapes(pair: Path, evaluate: Evaluate) -> None:
+    result = evaluate(f"{pair}/epilogue_cpp", str(pair), workload="odd")
+    assert result.verdict == "passed", (result.reason, result.log)
