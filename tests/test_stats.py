@@ -53,7 +53,7 @@ def test_process_spread_needs_two_processes() -> None:
 
 def test_stop_rule() -> None:
     rule = StopRule(budget_s=2.0, target=0.01, min_pairs=10, max_pairs=50, min_calls=40)
-    steady, noisy = [1.0] * 10, [1.0, 2.0] * 5
+    steady, noisy = [1.0] * 10, [1.0, 2.0] * 5  # looked at with ten pairs and every five
     assert rule.verdict(steady, 0.1, 400) == "tight"
     assert rule.verdict(noisy, 0.1, 400) is None
     assert rule.verdict(noisy, 2.0, 400) == "budget"

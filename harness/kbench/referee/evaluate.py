@@ -101,6 +101,7 @@ class Evaluation:
             for number in ("first", "second"):
                 case, findings, given, skeleton = self._instance(reference, arguments, f"{number}-{process}")
                 self.draft.instances += 1
+        self.staff.settle()
         with self._stage("time"):
             self._time(case, findings, given, skeleton)
 

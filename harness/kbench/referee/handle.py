@@ -39,12 +39,15 @@ class Handle:
         self.failed_build: str | None = None
         self.builds: Builds | None = None
         self.build_count = 0
+        self._was_up = False
 
     def is_up(self) -> bool:
         """Whether keeper and worker came up and nothing ended since."""
         with contextlib.suppress(Closed, Late, Malformed):
-            self.control.receive(Up, KEEPER_S)
-            self.work.receive(Done, START_S)
+            if not self._was_up:
+                self.control.receive(Up, KEEPER_S)
+                self.work.receive(Done, START_S)
+                self._was_up = True
             return not self.control.waiting()
         return False
 

@@ -51,6 +51,11 @@ class Staff:
     def restock(self) -> None:
         self.stock(self.spares)
 
+    def settle(self) -> None:
+        """Waits until the spares are up: starting them would disturb what is timed."""
+        for spare in self._spares:
+            spare.is_up()
+
     def dismiss(self) -> None:
         for spare in self._spares:
             spare.end()
