@@ -39,7 +39,7 @@ def test_rounds_go_and_come_back(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["blocking", "spinning"])
 def test_nobody_waits_for_the_dead_or_past_the_deadline(kind: str) -> None:
-    referee, _ = gates(kind)
+    referee, _worker = gates(kind)
     referee.go()
     assert not referee.wait_done(time.monotonic() + 10, lambda: False)
     assert not referee.wait_done(time.monotonic() + 0.05, lambda: True)

@@ -21,7 +21,7 @@ X = torch.zeros(2, 3)
         ({"a": X}, {"b": X}, "output has keys ['b'], expected ['a']"),
         ([X, {"a": X}], [X, {"a": X.double()}], "output[1]['a'] is float64, expected float32"),
         (3, 4, "output is 4, expected 3"),
-        (3, 3.0, "output is the float '3.0', expected the int 3"),
+        (3, 3.0, "output is the float 3.0, expected the int 3"),
         (X, object(), "output is a object, expected a tensor"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -167,7 +167,7 @@ def _fence_miss(blocks: list[Code], defining: list[Code], entries: tuple[str, ..
     block = defining[-1]
     try:
         ast.parse(block.text)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = block.first_line + (getattr(error, "lineno", None) or 1) - 1
         message = getattr(error, "msg", str(error))
         return Miss(reason=f"the block at line {block.first_line} does not parse: line {line}: {message}")

@@ -102,11 +102,18 @@ def names(skeleton: Skeleton, name: str = "output") -> list[str]:
     return [leaf for key, child in zip(keys, skeleton.children, strict=True) for leaf in names(child, f"{name}[{key}]")]
 
 
+def without(nest: Skeleton, key: str) -> Nest:
+    """A dict's skeleton without one of its keys."""
+    assert isinstance(nest, Nest)
+    kept = [(name, child) for name, child in zip(nest.keys, nest.children, strict=True) if name != key]
+    return Nest(kind="dict", keys=tuple(name for name, _ in kept), children=tuple(child for _, child in kept))
+
+
 def roomier(seen: list[Skeleton]) -> Skeleton:
     """Of several skeletons of the same structure, one with room for tensors whose shape varies."""
     first = seen[0]
     if isinstance(first, Nest):
-        nests = [one for one in seen if isinstance(one, Nest)]
+        nests = [one for one in seen if isinstance(one, Nest) and len(one.children) == len(first.children)]
         children = zip(*(nest.children for nest in nests), strict=True)
         return Nest(kind=first.kind, keys=first.keys, children=tuple(roomier(list(parts)) for parts in children))
     if not isinstance(first, TensorSpec) or all(one == first for one in seen):

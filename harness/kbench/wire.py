@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 HEADER = struct.Struct("!I")
-MAX_MESSAGE = 32 * 2**20
+MAX_MESSAGE = 64 * 2**20
 MAX_FDS = 64
 SEND_TIMEOUT_S = 30.0
 

@@ -89,6 +89,8 @@ def _answer(requests: Channel, store: cache.Cache, request: Request) -> None:
             return
         entry, artifact = store.store(key, request.ask.name, made.artifact, seconds, made.log)
         _reply(requests, Outcome(key, False, seconds, entry.sha256, entry.log), artifact)
+    except OSError as error:
+        requests.send(Outcome(key, False, 0.0, None, "", machine=f"the cache cannot be read: {error}", fix="run again"))
     except MachineFault as fault:
         requests.send(Outcome(key, False, 0.0, None, "", machine=fault.message, fix=fault.fix))
 
@@ -128,7 +130,7 @@ def _compile(request: Request, tools: toolchain.Toolchain) -> job.Made:
     try:
         work.send(order)
         made: job.Made = work.receive(job.Made, request.timeout_s)
-        return made
+        return job.Made(made.artifact, made.log[-job.MAX_LOG :], made.seconds)
     except Late:
         return job.Made(artifact=None, log="", seconds=request.timeout_s)
     except (Closed, Malformed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -64,15 +65,17 @@ class Cache:
         try:
             fresh.rename(target)
         except OSError:
-            # Someone else published the same content, or left a damaged entry: ours replaces it.
-            shutil.rmtree(target, ignore_errors=True)
+            if self.find(target.name):
+                return  # someone else was first, and may be reading it
+            shutil.rmtree(target, ignore_errors=True)  # damaged: ours replaces it
             fresh.rename(target)
 
     def _sweep(self) -> None:
         """Half-made entries of processes that were killed."""
         for path in self.folder.glob("new-*"):
-            if time.time() - path.stat().st_mtime > STALE_S:
-                shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another process may be sweeping too
+                if time.time() - path.stat().st_mtime > STALE_S:
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def default_folder() -> Path | None:

@@ -58,6 +58,10 @@ class Cpu:
     def rest_s(self) -> float:
         return 0.002
 
+    def fills_in_time(self) -> bool:
+        # What another core has just written is slower to read than memory is: filling must come well before.
+        return False
+
     def new_gate(self) -> Gate:
         return BlockingGate()
 

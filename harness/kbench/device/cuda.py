@@ -80,6 +80,9 @@ class Cuda:
     def rest_s(self) -> float:
         return 0.0
 
+    def fills_in_time(self) -> bool:
+        return True
+
     def new_gate(self) -> Gate:
         return SpinningGate()
 

@@ -6,12 +6,16 @@ both spin on a byte of shared memory, because waking up costs more than a short 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import select
+import socket
 import time
 from collections.abc import Callable
 from typing import Protocol
+
+from kbench.device import memory
 
 SPINS_BETWEEN_CHECKS = 2000
 
@@ -35,44 +39,57 @@ class Gate(Protocol):
 
 
 class BlockingGate:
-    """Two eventfds."""
+    """A socket pair, of which the worker gets one end: nothing it does to it can make the referee wait or fail."""
 
     def __init__(self, fds: list[int] | None = None) -> None:
-        self._go, self._done = fds or (os.eventfd(0, os.EFD_CLOEXEC), os.eventfd(0, os.EFD_CLOEXEC))
+        if fds is None:
+            pair = socket.socketpair()
+            self._own, self._given = pair[0], [pair[1]]
+        else:
+            self._own, self._given = socket.socket(fileno=fds[0]), []
+        self._own.setblocking(fds is not None)
 
     def fds(self) -> list[int]:
-        return [self._go, self._done]
+        return [given.fileno() for given in self._given]
 
     def go(self) -> None:
-        os.eventfd_write(self._go, 1)
+        with contextlib.suppress(OSError):  # who does not read is late
+            self._own.send(b"g")
 
     def wait_done(self, deadline: float, alive: Callable[[], bool]) -> bool:
-        while True:
+        while not self._take():
             left = deadline - time.monotonic()
-            if select.select([self._done], [], [], max(0.0, min(left, 0.5)))[0]:
-                os.eventfd_read(self._done)
-                return True
+            if select.select([self._own], [], [], max(0.0, min(left, 0.5)))[0]:
+                continue
             if left <= 0 or not alive():
-                return False
+                return self._take()
+        return True
+
+    def _take(self) -> bool:
+        try:
+            return self._own.recv(1) == b"d"
+        except OSError:
+            return False
 
     def wait_go(self) -> None:
-        os.eventfd_read(self._go)
+        self._own.recv(1)
 
     def done(self) -> None:
-        os.eventfd_write(self._done, 1)
+        self._own.send(b"d")
 
     def close(self) -> None:
-        os.close(self._go)
-        os.close(self._done)
+        self._own.close()
+        for given in self._given:
+            given.close()
 
 
 class SpinningGate:
     """A shared page: byte 0 counts goes, byte 1 counts dones."""
 
     def __init__(self, fd: int | None = None) -> None:
-        self._fd = os.memfd_create("kbench-gate", os.MFD_CLOEXEC) if fd is None else fd
+        self._fd = os.memfd_create("kbench-gate", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) if fd is None else fd
         if fd is None:
-            os.ftruncate(self._fd, mmap.PAGESIZE)
+            memory.size_for_good(self._fd, mmap.PAGESIZE)
         self._page = mmap.mmap(self._fd, mmap.PAGESIZE)
         self._count = 0
 
@@ -88,7 +105,7 @@ class SpinningGate:
         while page[1] != wanted:
             spins += 1
             if spins % SPINS_BETWEEN_CHECKS == 0 and (time.monotonic() > deadline or not alive()):
-                return False
+                return page[1] == wanted  # done may have come between the two looks
         return True
 
     def wait_go(self) -> None:

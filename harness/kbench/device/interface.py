@@ -51,6 +51,9 @@ class Device(Protocol):
     def rest_s(self) -> float:
         """How long our own threads go on spinning after we filled the slots."""
 
+    def fills_in_time(self) -> bool:
+        """Whether slots are filled while the clock runs; else the worker is stopped while they are."""
+
     def new_gate(self) -> Gate: ...
 
     def join_gate(self, fds: list[int]) -> Gate: ...

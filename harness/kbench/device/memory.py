@@ -19,8 +19,7 @@ class HostMemory:
         count = max(count, 1)
         self.fd: int | None = os.memfd_create("kbench-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
-            os.ftruncate(self.fd, count)
-            fcntl.fcntl(self.fd, F_ADD_SEALS, SEAL_SEAL | SEAL_SHRINK | SEAL_GROW)
+            size_for_good(self.fd, count)
             self.view = attach(self.fd, count)
         except (OSError, ValueError) as error:
             os.close(self.fd)
@@ -31,6 +30,12 @@ class HostMemory:
             os.close(self.fd)
         self.fd = None
         del self.view
+
+
+def size_for_good(fd: int, count: int) -> None:
+    """Gives a memfd its size and seals it: whoever shrank it could kill us by our own reading."""
+    os.ftruncate(fd, count)
+    fcntl.fcntl(fd, F_ADD_SEALS, SEAL_SEAL | SEAL_SHRINK | SEAL_GROW)
 
 
 def attach(fd: int, count: int) -> torch.Tensor:

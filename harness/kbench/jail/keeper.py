@@ -22,6 +22,7 @@ from kbench.wire import Channel, Closed
 
 LOG_BYTES = 64 * 1024
 WATCH_SECONDS = 0.1
+MOST_READS = 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -49,7 +50,13 @@ class Keep(Record, frozen=True, tag=True):
     target: str
 
 
-ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep
+class Freeze(Record, frozen=True, tag=True):
+    """Stop every process in the jail, or let them go on."""
+
+    on: bool
+
+
+ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep | Freeze
 
 
 class Up(Record, frozen=True, tag=True):
@@ -74,7 +81,11 @@ class Ended(Record, frozen=True, tag=True):
     limit: str | None
 
 
-FromKeeper = Up | Placed | LogTail | Ended
+class Frozen(Record, frozen=True, tag=True):
+    """Everything in the jail stands still. Going on is not confirmed."""
+
+
+FromKeeper = Up | Placed | LogTail | Ended | Frozen
 
 
 class Keeper:
@@ -121,9 +132,14 @@ class Keeper:
                 self.control.send(_place(lambda path: _copy(source, path), self.scratch, name))
             case Keep(target=target):
                 self.control.send(_place(lambda path: _copy(self.scratch, path), target, "scratch"))
+            case Freeze(on=on):
+                self._signal(signal.SIGSTOP if on else signal.SIGCONT)
+                if on:
+                    self.control.send(Frozen())
             case AskLog():
-                while self._drain(once=True):
-                    pass
+                for _ in range(MOST_READS):  # whoever writes without pause does not keep us here
+                    if not self._drain(once=True):
+                        break
                 self.control.send(LogTail(text=self.tail.decode(errors="replace"), dropped=self.dropped))
 
     def _drain(self, once: bool = False) -> bool:
@@ -175,17 +191,23 @@ class Keeper:
         number = -code if code < 0 else None
         self.control.send(Ended(code=None if code < 0 else code, signal=number, limit=self.limit_hit))
 
-    def kill_rest(self) -> None:
+    def _signal(self, number: int) -> None:
         if self.owns_pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGKILL)
+                os.kill(-1, number)
+            return
+        for pid in self._pids():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+    def kill_rest(self) -> None:
+        if self.owns_pids:
+            self._signal(signal.SIGKILL)
             return
         # Children of a killed process come to us as subreaper, so a few passes reach the whole tree.
         for _ in range(20):
             pids = self._pids()
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            self._signal(signal.SIGKILL)
             if not pids:
                 return
             time.sleep(0.005)
@@ -242,7 +264,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def _copy(source: str, target: Path) -> None:
-    shutil.copytree(source, target, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+    # Links are copied as links: this process may read what the one inside may not.
+    shutil.copytree(source, target, dirs_exist_ok=True, symlinks=True, ignore=_special_files)
+
+
+def _special_files(folder: str, names: list[str]) -> set[str]:
+    paths = {name: Path(folder, name) for name in names}
+    return {name for name, path in paths.items() if not (path.is_symlink() or path.is_dir() or path.is_file())}
 
 
 def harden() -> None:

@@ -9,8 +9,6 @@ from kbench.device.interface import Device, Shared
 from kbench.protocol import ALIGNMENT, OpenArena, offsets
 from kbench.tree import Skeleton, TensorSpec
 
-# Places in a slot, as an index, and the values that they get.
-Canaries = list[tuple[tuple[torch.Tensor, ...], torch.Tensor] | None]
 SAMPLES = 1024
 REGION_SAMPLES = 256
 
@@ -71,12 +69,10 @@ class Arena:
         stride = self.plan.output_bytes
         self._taken.view[span.start * stride : span.stop * stride].view(torch.int32).fill_(word)
 
-    def disturb(self, canaries: Canaries, span: slice, word: int) -> None:
-        """The last change before go: the canaries, and the word that the flush must write."""
-        for view, canary in zip(self.inputs, canaries, strict=True):
-            if canary is not None:
-                put(view[span], *canary)
-        if self._flush is not None:
+    def fill(self, stacks: list[torch.Tensor], span: slice, word: int | None = None) -> None:
+        """Contents into some slots, and the word that the flush must write; there when this returns."""
+        self.write(stacks, span)
+        if word is not None and self._flush is not None:
             self._flush.view.view(torch.int32)[self.slots * self.plan.flush_bytes // 4].fill_(word)
         self.device.synchronize()
 
@@ -155,14 +151,6 @@ def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     if stack.dim() == 1:
         return stack.unsqueeze(1)[:, places].clone()
     return stack.reshape(stack.shape[0], -1)[:, places].clone()
-
-
-def put(stack: torch.Tensor, index: tuple[torch.Tensor, ...], fresh: torch.Tensor) -> None:
-    """Replaces the elements at `index` of every row."""
-    if index:
-        stack[(slice(None), *index)] = fresh  # type: ignore[index]
-    else:
-        stack.copy_(fresh[:, 0])
 
 
 def _itemsizes(skeleton: Skeleton) -> list[int]:

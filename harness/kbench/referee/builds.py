@@ -15,6 +15,7 @@ from kbench.wire import Channel, Closed, Late
 
 GRACE_S = 30.0
 MAX_LOG = 16 * 1024
+MAX_NAME = 200
 
 
 class Builds:
@@ -29,6 +30,8 @@ class Builds:
     def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, int | None]:
         """The reply for the worker, with the artifact's descriptor where there is one."""
         runs_here = self.device.kind == "cuda" or not _wants_cuda(ask)
+        if len(ask.name) > MAX_NAME or not ask.name.isidentifier():
+            raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
         outcome = self._ask(
             Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, not runs_here), seconds
         )

@@ -71,12 +71,24 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
     outs, truth = tree.tensors(value), tree.tensors(wide)
     if [out.shape for out in outs] != [right.shape for right in truth]:
         truth, precision = outs, "float32"
+    truth = [_judgeable(out, right) for out, right in zip(outs, truth, strict=True)]
     own = [numerics.error(out, right) for out, right in zip(outs, truth, strict=True)]
     bounds = [
         numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
         for out, right, error in zip(outs, truth, own, strict=True)
     ]
     return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision)
+
+
+def _judgeable(out: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """The truth, unless it would judge nothing or too much.
+
+    Whole numbers that come out of rounding or comparing differ honestly in float64; and where the reference's own
+    type overflows, its error is infinite and would allow everything. Then the reference itself is the truth.
+    """
+    if not numerics.is_inexact(out) or not bool((out.isfinite() == right.isfinite()).all()):
+        return out
+    return right
 
 
 def is_sound(case: Case, trial: Trial) -> bool:
@@ -92,6 +104,12 @@ def demand_sound(case: Case, trial: Trial) -> None:
             "choose inputs on which it is defined",
         )
     once, again = (case.expected(case.reference.run(case.model, trial.given, case.upstream)) for _ in range(2))
+    strange = [leaf.kind for leaf in tree.leaves(trial.skeleton) if isinstance(leaf, tree.Other)]
+    if strange:
+        raise ProblemFault(
+            f"{source.path}: the reference returns a {strange[0]}, which cannot be compared",
+            "return tensors, numbers, None and nests of them",
+        )
     if not tree.describe(once) == tree.describe(again) == trial.skeleton:
         raise Stopped(Ruling("unsupported", "the reference returns other shapes on equal inputs"))
     for out, right in zip(tree.tensors(once), tree.tensors(again), strict=True):
@@ -109,6 +127,7 @@ def transform(case: Case, given: Any, name: str) -> Trial | None:
         trial = prepare(case, value, name)
     except ProblemFault:
         return None
+    # `_judgeable` leaves the reference's own outputs where those overflow.
     finite = all(bool(right.isfinite().all()) for right in trial.truth if numerics.is_inexact(right))
     return trial if finite else None
 
@@ -128,7 +147,7 @@ def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Fi
         mismatch = Mismatch(output="structure", trial=trial.name, summary=off)
         raise Stopped(ruling.of_mismatch(mismatch))
     if not returned.copied:
-        raise Stopped(ruling.of_protocol("outputs that fit but were not handed in"))
+        raise Stopped(Ruling("unsupported", "the length of an output varies more than kbench has room for"))
     taken = [stack[0] for stack in arena.take(span)]
     _judge_outputs(case, trial, fitted(taken, trial.truth), findings)
     judge_inputs(case, trial, [view[slot] for view in arena.inputs])
@@ -137,6 +156,8 @@ def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Fi
 
 def fitted(taken: list[torch.Tensor], truth: list[torch.Tensor]) -> list[torch.Tensor]:
     """Outputs whose length varies lie at the beginning of a place that is larger."""
+    if any(right.numel() > out.numel() for out, right in zip(taken, truth, strict=True)):
+        raise Stopped(Ruling("unsupported", "the length of an output varies more than kbench has room for"))
     return [
         out if out.shape == right.shape else out.flatten()[: right.numel()].reshape(right.shape)
         for out, right in zip(taken, truth, strict=True)

@@ -84,7 +84,7 @@ class Evaluation:
         return self.draft.result(ruling)
 
     def _evaluate(self) -> None:
-        with self._problem_code("problem"):
+        with self._problem_code():
             reference = Reference(self.source, self.of_problem, self.workload, self.device)
             arguments = reference.arguments()
         for process in range(self.asked.processes):
@@ -146,8 +146,11 @@ class Evaluation:
     ) -> tuple[Case, Findings, list[torch.Tensor], tree.Skeleton]:
         """Models with new weights on all sides, then the trials of this instance."""
         first = name.startswith("first")
-        with self._problem_code("problem"):
-            case, constructed = self._construct(reference, arguments, name)
+        seed = self.seeds.for_use("weights", name)
+        with self._problem_code():
+            model = reference.construct(arguments, seed)
+        case, constructed = self._construct(reference, model, arguments, name, seed)
+        with self._problem_code():
             given = reference.draw(self.seeds.for_use("inputs", name, 0))
             self._complete(case, given, constructed)
             trial = check.prepare(case, given, f"trial 1 of the {name.split('-')[0]} instance")
@@ -170,7 +173,7 @@ class Evaluation:
 
     def _trial(self, case: Case, reference: Reference, number: int, name: str) -> None:
         self._in_time()
-        with self._problem_code("problem"):
+        with self._problem_code():
             given = reference.draw(self.seeds.for_use("inputs", name, number))
             self._same_shapes(case, given)
             trial = check.prepare(case, given, f"trial {number + 1} of the first instance")
@@ -189,7 +192,7 @@ class Evaluation:
     def _transforms(self, case: Case, given: Any, skeleton: tree.Skeleton, findings: Findings) -> None:
         for name in self.of_problem.transforms:
             self._in_time()
-            with self._problem_code("problem"):
+            with self._problem_code():
                 trial = check.transform(case, given, name)
             if trial is None or trial.skeleton != skeleton:
                 findings.dropped.append(name)
@@ -203,9 +206,9 @@ class Evaluation:
         except Stopped as stop:
             raise side.blamed(stop) from None
 
-    def _construct(self, reference: Reference, arguments: list[Any], name: str) -> tuple[Case, Constructed]:
-        seed = self.seeds.for_use("weights", name)
-        model = reference.construct(arguments, seed)
+    def _construct(
+        self, reference: Reference, model: torch.nn.Module, arguments: list[Any], name: str, seed: int
+    ) -> tuple[Case, Constructed]:
         try:
             pickled = pickle.dumps(arguments)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -256,8 +259,10 @@ class Evaluation:
         )
 
     def _open(self, case: Case, trial: check.Trial, skeleton: tree.Skeleton, given: Any) -> None:
-        call_s = case.reference.seconds_per_call(case.model, given, case.upstream)
-        plan = Plan(skeleton, self._roomy(case, trial), case.gradients, self.device.flush_bytes())
+        with self._problem_code():
+            call_s = case.reference.seconds_per_call(case.model, given, case.upstream)
+            outputs = self._roomy(case, trial)
+        plan = Plan(skeleton, outputs, case.gradients, self.device.flush_bytes())
         self.draft.size = timing.size(self.device, plan, len(self.sides), call_s)
         for side in self.sides:
             try:
@@ -276,12 +281,12 @@ class Evaluation:
     def _time(self, case: Case, findings: Findings, base: list[torch.Tensor], skeleton: tree.Skeleton) -> None:
         arena = self.sides[0].arena
         assert arena is not None
-        contest = timing.Contest(case, findings, base, skeleton, self.draft.size, arena.plan.output_bytes)
+        contest = timing.Contest(case, findings, base, skeleton, self.draft.size, arena.plan)
         rule = StopRule(self.asked.budget_s, TARGET[self.device.kind])
         probe = self._probe()
         for _ in range(2):
             self._in_time()
-            series = timing.run_series(self.sides, contest, rule, self.seeds.next_round, probe)
+            series = timing.run_series(self.sides, contest, rule, self.seeds.next_round, probe, self._in_time)
             # One contradiction may be the machine's; only a second series makes it the solution's.
             if not self.draft.contradicted(series):
                 break
@@ -313,9 +318,15 @@ class Evaluation:
             self.draft.seconds[name] = self.draft.seconds.get(name, 0.0) + time.monotonic() - began
 
     @contextlib.contextmanager
-    def _problem_code(self, detail: str) -> Iterator[None]:
+    def _problem_code(self) -> Iterator[None]:
         """The problem's own code may hang or end this process: whoever watches it must know."""
-        self.tell(Entered(stage="problem", detail=detail, limit_s=self.seconds["load"] + self.seconds["first-call"]))
+        self.tell(
+            Entered(
+                stage="problem",
+                detail="while the reference runs",
+                limit_s=self.seconds["load"] + self.seconds["first-call"],
+            )
+        )
         yield
         self.tell(Entered(stage="check"))
 

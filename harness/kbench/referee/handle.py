@@ -9,9 +9,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from kbench.jail.keeper import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
+from kbench.jail.keeper import (
+    AskLog,
+    Ended,
+    Freeze,
+    FromKeeper,
+    Frozen,
+    Keep,
+    LogTail,
+    Placed,
+    PlaceFile,
+    PlaceFolder,
+    ToKeeper,
+    Up,
+)
 from kbench.jail.launch import Plan
 from kbench.jail.zygote import Spawn
+from kbench.protocol import MAX_TEXT as PROTOCOL_TEXT
 from kbench.protocol import BuildAsk, BuildReply, Done, Fault, FromWorker, ToWorker
 from kbench.referee import ruling
 from kbench.referee.ruling import Ruling, Stopped
@@ -21,6 +35,8 @@ KEEPER_S = 20.0
 START_S = 60.0
 END_S = 10.0
 MAX_BUILDS = 64
+MAX_FROM_WORKER = 16 * 2**20
+MAX_TEXT = 4000
 
 T = TypeVar("T")
 Builds = Callable[[BuildAsk], tuple[BuildReply, int | None]]
@@ -31,6 +47,7 @@ class Handle:
         self.plan = plan
         self.control, keeper_end = pair()
         self.work, worker_end = pair()
+        self.work.limit = MAX_FROM_WORKER
         zygote.send(Spawn(plan=plan), (keeper_end.fileno(), worker_end.fileno()))
         keeper_end.close()
         worker_end.close()
@@ -80,7 +97,8 @@ class Handle:
             if isinstance(reply, BuildAsk):
                 deadline += self._relay(reply)
             elif isinstance(reply, Fault):
-                raise Stopped(ruling.of_fault(reply, self.stage, self.failed_build))
+                fault = Fault(reply.kind, reply.message[:MAX_TEXT], reply.traceback[-PROTOCOL_TEXT:])
+                raise Stopped(ruling.of_fault(fault, self.stage, self.failed_build))
             elif isinstance(reply, kind):
                 return reply
             else:
@@ -96,6 +114,16 @@ class Handle:
             tail = self._ask_keeper(AskLog(), LogTail)
             return f"[{tail.dropped} bytes dropped]\n{tail.text}" if tail.dropped else tail.text
         return ""
+
+    def freeze(self) -> None:
+        """Stops every process in the jail. One that is gone is found out about when it is asked."""
+        with contextlib.suppress(Stopped):
+            self._ask_keeper(Freeze(on=True), Frozen)
+
+    def thaw(self) -> None:
+        """Lets them go on, without waiting until they do."""
+        with contextlib.suppress(Closed, Late):
+            self.control.send(Freeze(on=False))
 
     def keep(self, target: str) -> None:
         with contextlib.suppress(Stopped):
@@ -145,7 +173,7 @@ class Handle:
                 os.close(fd)
         return time.monotonic() - began
 
-    def _ask_keeper(self, order: PlaceFile | PlaceFolder | AskLog | Keep, kind: type[T]) -> T:
+    def _ask_keeper(self, order: ToKeeper, kind: type[T]) -> T:
         try:
             self.control.send(order)
             while True:
@@ -156,6 +184,6 @@ class Handle:
         except (Closed, Late, Malformed):
             raise Stopped(self.ending()) from None
 
-    def _note(self, message: Up | Placed | LogTail | Ended) -> None:
+    def _note(self, message: FromKeeper) -> None:
         if isinstance(message, Ended):
             self.ended = message

@@ -10,14 +10,14 @@ from typing import Literal
 
 import torch
 
-from kbench.referee.numerics import unravelled
-
 Derivation = Literal["fresh", "scaled", "redrawn"]
 JITTER = 0.25
 SCALE, SHRINK, SHIFT = 8.0, 1 / 64, 1.0
 SAMPLE = 1 << 16
-CANARIES = 64
 POOL_SPARE = 1 << 20
+# Eight-bit floats and unsigned integers can be moved about, but hardly anything is defined on them.
+NAMES = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16", "uint32", "uint64")
+WITHOUT_ARITHMETIC = {getattr(torch, name) for name in NAMES if hasattr(torch, name)}
 
 TRANSFORMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sign": lambda tensor: -tensor,
@@ -41,12 +41,14 @@ def derive(tensors: list[torch.Tensor], count: int, how: Derivation, generator: 
 
 def is_integral(tensor: torch.Tensor) -> bool:
     """Floating, but a mask or labels by content."""
+    if tensor.dtype in WITHOUT_ARITHMETIC:
+        return True
     part = tensor.reshape(-1)[:SAMPLE]
     return part.numel() > 0 and bool((part == part.round()).all())
 
 
 def _fresh(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    if tensor.numel() == 0 or tensor.dtype.is_complex:
+    if tensor.numel() == 0 or tensor.dtype.is_complex or tensor.dtype in WITHOUT_ARITHMETIC:
         return _repeated(tensor, count)
     if tensor.dtype == torch.bool:
         return _repeated(_permuted(tensor, generator), count)
@@ -54,8 +56,10 @@ def _fresh(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torc
         return _redrawn_integers(tensor, count, generator)
     if is_integral(tensor):
         return _repeated(_permuted(tensor, generator), count)
-    if _is_symmetric(tensor):
+    if _is_symmetric(tensor) or _is_sorted(tensor):
         return _scaled(tensor, count, generator)
+    if _is_triangular(tensor):
+        return _jittered(tensor, count, generator)
     return _jittered(_permuted(tensor, generator), count, generator)
 
 
@@ -92,6 +96,21 @@ def _redrawn_integers(tensor: torch.Tensor, count: int, generator: torch.Generat
     return torch.randint(low, high + 1, shape, generator=generator, device=tensor.device, dtype=tensor.dtype)
 
 
+def _is_triangular(tensor: torch.Tensor) -> bool:
+    if tensor.dim() < 2 or min(tensor.shape[-2:]) < 2:
+        return False
+    matrix = tensor.reshape(-1, *tensor.shape[-2:])[0]
+    return bool(torch.equal(matrix, matrix.tril())) or bool(torch.equal(matrix, matrix.triu()))
+
+
+def _is_sorted(tensor: torch.Tensor) -> bool:
+    """Along its last dimension, as bins and boundaries are."""
+    if tensor.dim() == 0 or tensor.shape[-1] < 3:
+        return False
+    row = tensor.reshape(-1, tensor.shape[-1])[0]
+    return bool((row[1:] >= row[:-1]).all())
+
+
 def _is_permutation(flat: torch.Tensor, low: int, high: int) -> bool:
     return flat.numel() == high - low + 1 and bool((flat.sort().values[1:] > flat.sort().values[:-1]).all())
 
@@ -112,18 +131,3 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
         return False
     matrix = tensor.reshape(-1, *tensor.shape[-2:])[0]
     return bool(torch.equal(matrix, matrix.mT))
-
-
-def canary(stack: torch.Tensor, generator: torch.Generator) -> tuple[tuple[torch.Tensor, ...], torch.Tensor] | None:
-    """Where each slot is changed at the last moment, and to what; None for tensors that stay as they are.
-
-    The values are made from others of the same slot, so that they are as plausible.
-    """
-    flat = stack.reshape(stack.shape[0], -1)
-    if not stack.is_floating_point() or flat.shape[1] == 0:
-        return None
-    places = torch.randint(flat.shape[1], (CANARIES,), generator=generator, device=stack.device)
-    places = torch.unique(places)  # a place named twice would get either value
-    sources = torch.randint(flat.shape[1], (places.numel(),), generator=generator, device=stack.device)
-    factors = 1 - JITTER * torch.rand(stack.shape[0], places.numel(), generator=generator, device=stack.device)
-    return unravelled(places, stack.shape[1:]), flat[:, sources] * factors.to(stack.dtype)

@@ -22,7 +22,7 @@ from kbench.jail import layers as jail_layers
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Ready
-from kbench.referee.reference import out_of_memory, running
+from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
 from kbench.settings import DEADLINES
 from kbench.wire import Channel
@@ -45,7 +45,8 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
     _end_with(client)
     client.send(Ready(device=device.info()))
     while True:
-        _answer(client, staff, builder, client.receive(Evaluate))
+        with own_flags():
+            _answer(client, staff, builder, client.receive(Evaluate))
         gc.collect()
         device.free_bytes()
 

@@ -49,10 +49,11 @@ def tolerance(dtype: torch.dtype, atol: float | None, rtol: float | None, norm: 
 
 def loosened(asked: Tolerance, truth_rms: float, reference: Error) -> Tolerance:
     """Never tighter than twice the reference's own error; `atol` grows with the size of the truth."""
+    own = reference if math.isfinite(reference.max_abs + reference.norm) else Error()
     return Tolerance(
-        atol=max(asked.atol * max(1.0, truth_rms), 2 * reference.max_abs),
+        atol=max(asked.atol * max(1.0, truth_rms), 2 * own.max_abs),
         rtol=asked.rtol,
-        norm=max(asked.norm, 2 * reference.norm),
+        norm=max(asked.norm, 2 * own.norm),
     )
 
 

@@ -63,6 +63,8 @@ class Reference:
                 raise self._error(
                     f"{name} is on CUDA, the device is the CPU", "draw without .cuda(); kbench moves inputs"
                 )
+        if any(not isinstance(key, str) for key in _keys(given)):
+            raise self._error("get_inputs() returns a dict with keys that are no strings", "use strings as keys")
         return moved(list(given), self.device.torch_device)
 
     def _get_inputs(self) -> Any:
@@ -101,6 +103,8 @@ class Reference:
             else:
                 output, gradients = self._with_gradients(model, given, upstream)
         self.device.synchronize()
+        # What is returned may share memory with a buffer that is restored below.
+        output = cloned(output) if before and not self.settings.grad else output
         after = {name: value.detach().clone() for name, value in model.named_buffers() if name in before}
         changed = tuple(name for name, value in after.items() if not torch.equal(before[name], value))
         with torch.no_grad():
@@ -265,6 +269,24 @@ def widened(tensor: torch.Tensor) -> torch.Tensor:
 
 
 @contextlib.contextmanager
+def own_flags() -> Iterator[None]:
+    """Puts back the process-wide settings that a problem file changed: the next one must not run under them."""
+    dtype, grad, threads = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
+    deterministic, precision = torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision()
+    cudnn = torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(grad)
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic)
+        torch.set_float32_matmul_precision(precision)
+        own = torch.backends.cudnn
+        own.allow_tf32, own.benchmark, own.deterministic = cudnn
+
+
+@contextlib.contextmanager
 def exact_products() -> Iterator[None]:
     """TF32 off."""
     matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
@@ -301,6 +323,14 @@ def _leaf_values(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return [leaf for child in value for leaf in _leaf_values(child)]
     return [value]
+
+
+def _keys(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [*value, *(key for child in value.values() for key in _keys(child))]
+    if isinstance(value, list | tuple):
+        return [key for child in value for key in _keys(child)]
+    return []
 
 
 def _own_line(error: BaseException, path: str) -> str:

@@ -24,11 +24,13 @@ from kbench.protocol import (
     TakeWeights,
 )
 from kbench.referee import ruling
-from kbench.referee.arena import Arena, Canaries, Plan, probed
+from kbench.referee.arena import Arena, Plan, probed
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Stopped
 
 SOLUTION = "solution"
+POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
+LONGEST_CLAIM_MS = 1e7
 Mode = Literal["batch", "single", "null-batch", "null-single"]
 
 
@@ -74,7 +76,10 @@ class Side:
 
     def construct(self, seed: int, arguments: bytes) -> Constructed:
         self.handle.stage = "load"
-        return self.handle.ask(Construct(seed=seed, arguments=arguments), Constructed, self.seconds["load"])
+        made = self.handle.ask(Construct(seed=seed, arguments=arguments), Constructed, self.seconds["load"])
+        if made.specs and len(made.specs) != len(made.parameters) + len(made.buffers):
+            raise Stopped(ruling.of_protocol("weights without shapes"))
+        return made
 
     def take_weights(self, order: TakeWeights, fd: int) -> None:
         self.handle.ask(order, Done, self.seconds["load"], (fd,))
@@ -98,25 +103,24 @@ class Side:
         self.calls += 1
         return returned
 
-    def round(self, mode: Mode, span: slice, canaries: Canaries, word: int, generator: torch.Generator) -> Run:
-        """Timed calls on the slots of `span`, whose contents were written before."""
+    def round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
+        """Timed calls on the slots of `span`, whose contents come when the clock already runs."""
         assert self.arena and self.gate
         slots = tuple(range(span.start, span.stop))
         self.handle.stage = "call"
         places = self.arena.new_probes(generator)
         self.device.hand_back()
         self.handle.ask(Round(slots=slots, mode=mode), Armed, self.seconds["call"])
-        time.sleep(self.device.rest_s())
-        began = time.perf_counter()
-        # Inside the clock: whoever computes ahead computes on contents that are about to change.
-        self.arena.disturb(canaries, span, word)
-        walls = self._gone(began) if mode.endswith("batch") else self._singles(len(slots))
+        if mode.endswith("single"):
+            self.arena.poison(span, word ^ POISON)
+            walls = self._singles(stacks, span)
+        else:
+            walls = (self._batch(stacks, span, word),)
         seen = self.arena.probe_outputs(places, span)
         flushed = not mode.endswith("batch") or self.arena.flushed(span, word, generator)
         finished = self.handle.expect(Finished, self.seconds["call"])
         self.calls += 0 if mode.startswith("null") else len(slots)
-        if mode == "batch" and self.device.kind == "cuda" and len(finished.claims_ms) != len(slots):
-            raise Stopped(ruling.of_protocol(f"{len(finished.claims_ms)} times for {len(slots)} calls"))
+        self._demand_claims(finished, len(slots) if mode == "batch" and self.device.kind == "cuda" else 0)
         return Run(walls, finished, places, seen, flushed)
 
     def close(self) -> None:
@@ -128,14 +132,35 @@ class Side:
             self.arena.release()
         self.arena = self.gate = None
 
-    def _gone(self, began: float) -> tuple[float, ...]:
-        self._go()
-        return (time.perf_counter() - began,)
+    def _demand_claims(self, finished: Finished, count: int) -> None:
+        claims = finished.claims_ms
+        if len(claims) != count or not all(0 < claim < LONGEST_CLAIM_MS for claim in claims):
+            raise Stopped(ruling.of_protocol(f"{len(claims)} times for {count} calls, or impossible ones"))
 
-    def _singles(self, count: int) -> tuple[float, ...]:
+    def _batch(self, stacks: list[torch.Tensor], span: slice, word: int) -> float:
+        """Nobody can compute ahead: contents come with the clock running, or while every thread stands still."""
+        assert self.arena and self.gate
+        in_time = self.device.fills_in_time()
+        if not in_time:
+            self.handle.freeze()
+            self.arena.fill(stacks, span, word)
+        self.arena.poison(span, word ^ POISON)
+        self.device.synchronize()
+        time.sleep(self.device.rest_s())
+        began = time.perf_counter()
+        if in_time:
+            self.arena.fill(stacks, span, word)
+        else:
+            self.handle.thaw()
+        self._go()
+        return time.perf_counter() - began
+
+    def _singles(self, stacks: list[torch.Tensor], span: slice) -> tuple[float, ...]:
+        assert self.arena
         walls = []
-        for _ in range(count):
+        for row, slot in enumerate(range(span.start, span.stop)):
             began = time.perf_counter()
+            self.arena.fill([stack[row : row + 1] for stack in stacks], slice(slot, slot + 1))
             self._go()
             walls.append(time.perf_counter() - began)
         return tuple(walls)

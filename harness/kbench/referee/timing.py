@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -15,12 +16,12 @@ from kbench.device.telemetry import Probe
 from kbench.errors import MachineFault, ProblemFault
 from kbench.records import Mismatch, Telemetry
 from kbench.referee import check, inputs, numerics, ruling, structure
-from kbench.referee.arena import Canaries, Plan, put
+from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
 from kbench.referee.reference import same
 from kbench.referee.ruling import Ruling, Stopped
-from kbench.referee.side import Run, Side
+from kbench.referee.side import Mode, Run, Side
 from kbench.stats import StopRule, median
 
 MEMORY_SHARE = 0.4
@@ -35,7 +36,6 @@ OVERHEAD_WEIGHT = 2.0
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
 GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
 TIMED = "a timed call"
-POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Contest:
         base: list[torch.Tensor],
         skeleton: tree.Skeleton,
         size: Size,
-        output_bytes: int,
+        plan: Plan,
     ) -> None:
         self.case = case
         self.findings = findings
@@ -135,17 +135,17 @@ class Contest:
         self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
         self.device = case.reference.device
-        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, output_bytes))
+        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
+        self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
+        self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
         self.how = choose_derivation(case, base, skeleton)
 
-    def contents(self, seed: int) -> tuple[list[torch.Tensor], Canaries, torch.Generator]:
-        """New contents for one round, and what changes in them at the last moment."""
+    def contents(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
+        """New contents for one round."""
         generator = torch.Generator(self.device.torch_device).manual_seed(seed)
         if self.how == "redrawn":
-            return self._redrawn(seed), [None] * len(self.base), generator
-        stacks = inputs.derive(self.base, self.size.calls, self.how, generator)
-        canaries = [inputs.canary(stack, generator) if self.how == "fresh" else None for stack in stacks]
-        return stacks, canaries, generator
+            return self._redrawn(seed), generator
+        return inputs.derive(self.base, self.size.calls, self.how, generator), generator
 
     def _redrawn(self, seed: int) -> list[torch.Tensor]:
         drawn = [tree.tensors(self.case.reference.draw(seed + number)) for number in range(self.size.calls)]
@@ -157,14 +157,14 @@ class Contest:
         for one in done:
             if not one.run.untouched(one.taken):
                 raise one.side.blamed(Stopped(_late_outputs()))
-        varying = any(one.run.finished.odd for one in done)
+        varying = self.plain or any(one.run.finished.odd for one in done)
         for first in range(0, self.size.calls, self.group):
             rows = range(first, min(first + self.group, self.size.calls))
             expected = [self._reference(stacks, row) for row in rows]
             for one in done:
                 try:
                     if varying or not _alike([value for value, _ in expected]):
-                        self._verify_varying(one, expected, rows)
+                        self._verify_varying(one, expected, rows, stacks)
                     else:
                         self._verify_alike(one, expected, rows, stacks)
                     self._verify_inputs(one, expected, rows, stacks)
@@ -206,14 +206,17 @@ class Contest:
         output = tree.rebuild(outputs.children[0], iter([stack[row] for stack in one.taken]))
         check.judge_custom(self.case, given, output, TIMED)
 
-    def _verify_varying(self, one: Done, expected: list[Expected], rows: range) -> None:
+    def _verify_varying(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         """Calls whose outputs differ in shape, one by one."""
         for row, (value, _) in zip(rows, expected, strict=True):
             wanted, truth = tree.describe(value), tree.tensors(value)
-            got = one.run.finished.odd.get(str(one.span.start + row))
-            off = structure.difference(wanted, got, "result") if got is not None else None
+            got = one.run.finished.odd.get(str(one.span.start + row), self.usual)
+            off = structure.difference(wanted, got, "result")
             if off:
                 raise _wrong(Mismatch(output="structure", trial=TIMED, summary=off))
+            if self.case.reference.settings.check is not None:
+                self._judge_custom(one, self._call(stacks, row)[0], row)
+                continue
             outs = check.fitted([stack[row] for stack in one.taken[: len(truth)]], truth)
             for name, out, right, bound in zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False):
                 if not numerics.within(out, right, bound):
@@ -252,7 +255,12 @@ def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skele
 
 
 def run_series(
-    sides: list[Side], contest: Contest, rule: StopRule, next_seed: Callable[[], int], probe: Probe
+    sides: list[Side],
+    contest: Contest,
+    rule: StopRule,
+    next_seed: Callable[[], int],
+    probe: Probe,
+    in_time: Callable[[], None],
 ) -> Series:
     """Rounds of all sides in turn, the order reversed every time, until the rule says stop.
 
@@ -266,8 +274,9 @@ def run_series(
     began = time.monotonic()
     pair = 0
     while not series.stopped:
+        in_time()
         if pair % SINGLES_EVERY == 0:
-            nulls += _null(sides[-1], contest, next_seed(), NULL_ROUNDS if pair == 0 else 2)
+            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS if pair == 0 else 2)
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair)
         for name, run in runs.items():
@@ -296,21 +305,32 @@ def _ratios(series: Series, sides: list[Side]) -> list[float]:
     return [left / right if right > 0 else math.inf for left, right in zip(before, after, strict=True)]
 
 
-def _round(sides: list[Side], contest: Contest, seed: int, pair: int) -> dict[str, Run]:
-    stacks, canaries, generator = contest.contents(seed)
-    word = seed % 2**31
+def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode = "batch") -> dict[str, Run]:
+    """One round of each side on the same contents, every call of it verified."""
+    stacks, generator = contest.contents(seed)
     span = _span(contest.size, pair)
     done = []
     for side in sides if pair % 2 == 0 else reversed(sides):
-        run = _one(side, stacks, canaries, span, word, generator)
-        done.append(_taken(side, run, span))
+        with _alone(side, sides):
+            run = side.round(mode, stacks, span, seed % 2**31, generator)
+            done.append(_taken(side, run, span))
         if not run.flushed:
             raise side.blamed(Stopped(_no_flush()))
-    for stack, canary in zip(stacks, canaries, strict=True):
-        if canary is not None:
-            put(stack, *canary)
-    contest.verify(stacks, done)
+    contest.verify(stacks, sorted(done, key=lambda one: one.side.is_solution))
     return {one.side.name: one.run for one in done}
+
+
+@contextlib.contextmanager
+def _alone(side: Side, sides: list[Side]) -> Iterator[None]:
+    """While one side is timed the others' processes are stopped: they cannot slow it down."""
+    others = [other for other in sides if other is not side]
+    for other in others:
+        other.handle.freeze()
+    try:
+        yield
+    finally:
+        for other in others:
+            other.handle.thaw()
 
 
 def _taken(side: Side, run: Run, span: slice) -> Done:
@@ -321,48 +341,22 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
     return Done(side, run, taken, span)
 
 
-def _one(
-    side: Side,
-    stacks: list[torch.Tensor],
-    canaries: Canaries,
-    span: slice,
-    word: int,
-    generator: torch.Generator,
-) -> Run:
-    assert side.arena is not None
-    side.arena.write(stacks, span)
-    side.arena.poison(span, word ^ POISON)
-    side.device.synchronize()
-    return side.round("batch", span, canaries, word, generator)
-
-
-def _null(side: Side, contest: Contest, seed: int, rounds: int) -> list[float]:
-    """What a round costs without the work: flush, copies, going and coming back."""
-    stacks, canaries, generator = contest.contents(seed)
+def _null(sides: list[Side], contest: Contest, seed: int, rounds: int, mode: Mode = "null-batch") -> list[float]:
+    """What a round costs without the work: filling, flush, copies, going and coming back."""
+    stacks, generator = contest.contents(seed)
     span = _span(contest.size, 0)
-    assert side.arena is not None
-    side.arena.write(stacks, span)
-    return [side.round("null-batch", span, canaries, seed % 2**31, generator).walls_s[0] for _ in range(rounds)]
+    with _alone(sides[-1], sides):
+        runs = [sides[-1].round(mode, stacks, span, seed % 2**31, generator) for _ in range(rounds)]
+    return [wall for run in runs for wall in run.walls_s]
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> list[float]:
     """Single calls, on CUDA only: a second figure that no trick with a batch can reach."""
     if sides[0].device.kind != "cuda":
         return []
-    stacks, _, generator = contest.contents(seed)
-    nothing: Canaries = [None] * len(stacks)
-    span = _span(contest.size, 0)
-    done = []
-    for side in sides:
-        assert side.arena is not None
-        side.arena.write(stacks, span)
-        side.arena.poison(span, seed % 2**31 ^ POISON)
-        side.device.synchronize()
-        run = side.round("single", span, nothing, seed % 2**31, generator)
-        series.sides[side.name].singles_s += run.walls_s
-        done.append(_taken(side, run, span))
-    contest.verify(stacks, done)
-    return list(sides[-1].round("null-single", span, nothing, 0, generator).walls_s)
+    for name, run in _round(sides, contest, seed, 0, "single").items():
+        series.sides[name].singles_s += run.walls_s
+    return _null(sides, contest, seed, 1, "null-single")
 
 
 def _flush_seconds(side: Side) -> float:

@@ -13,7 +13,7 @@ from kbench.device.choose import worker_device
 from kbench.device.gate import Gate
 from kbench.device.interface import Device
 from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, offsets
-from kbench.tree import Nest, Skeleton, TensorSpec
+from kbench.tree import Skeleton, TensorSpec
 from kbench.wire import Channel
 from kbench.worker.subject import Subject
 
@@ -44,7 +44,7 @@ class Runner:
         self.device = device
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
-        self.expected = _without_state(arena.outputs)
+        self.expected = tree.without(arena.outputs, "state")  # timed calls hand in no buffers
         self.inputs = [
             tree.rebuild(arena.inputs, _views(given, arena.inputs, slot * arena.input_stride))
             for slot in range(arena.slots)
@@ -188,13 +188,6 @@ class Runner:
 
 def _alike(tensor: torch.Tensor, place: torch.Tensor) -> bool:
     return tensor.shape == place.shape and tensor.dtype == place.dtype and tensor.device == place.device
-
-
-def _without_state(outputs: Skeleton) -> Skeleton:
-    """Timed calls hand in no buffers."""
-    assert isinstance(outputs, Nest)
-    kept = [(key, child) for key, child in zip(outputs.keys, outputs.children, strict=True) if key != "state"]
-    return Nest(kind="dict", keys=tuple(key for key, _ in kept), children=tuple(child for _, child in kept))
 
 
 def _views(memory: torch.Tensor, skeleton: Skeleton, base: int) -> Iterator[torch.Tensor]:
