@@ -14,7 +14,7 @@ from kbench.settings import Settings
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
-CASES = [path for path in sorted((ROOT / "problems").rglob("*.py"))]
+CASES = sorted((ROOT / "problems").rglob("*.py"))
 CASES += [HERE / "fixtures" / f"{name}.py" for name in ("affine", "elementwise", "matmul", "large_relu")]
 
 
@@ -40,7 +40,7 @@ def identity(referee: Referee, folder: Path) -> None:
 
 def sixty(referee: Referee, folder: Path) -> None:
     """What an evaluation takes beyond its timed work, through one warm referee."""
-    beyond = []
+    beyond: list[tuple[float, str]] = []
     solutions = [(case, renamed(case, folder)) for case in CASES]
     for number in range(60):
         problem, solution = solutions[number % len(solutions)]

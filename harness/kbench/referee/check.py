@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,8 +72,8 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
     outs, truth = tree.tensors(value), tree.tensors(wide)
     if [out.shape for out in outs] != [right.shape for right in truth]:
         truth, precision = outs, "float32"
-    truth = [_judgeable(out, right) for out, right in zip(outs, truth, strict=True)]
-    own = [numerics.error(out, right) for out, right in zip(outs, truth, strict=True)]
+    judged = [_judgeable(out, right) for out, right in zip(outs, truth, strict=True)]
+    truth, own = [right for right, _ in judged], [error for _, error in judged]
     bounds = [
         numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
         for out, right, error in zip(outs, truth, own, strict=True)
@@ -80,15 +81,16 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
     return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision)
 
 
-def _judgeable(out: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """The truth, unless it would judge nothing or too much.
+def _judgeable(out: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, Error]:
+    """The truth and the reference's own error; the reference itself where the truth would judge falsely.
 
     Whole numbers that come out of rounding or comparing differ honestly in float64; and where the reference's own
-    type overflows, its error is infinite and would allow everything. Then the reference itself is the truth.
+    type overflows, its error is infinite and would allow everything.
     """
-    if not numerics.is_inexact(out) or not bool((out.isfinite() == right.isfinite()).all()):
-        return out
-    return right
+    if not numerics.is_inexact(out):
+        return out, Error()
+    own = numerics.error(out, right)
+    return (right, own) if math.isfinite(own.max_abs + own.norm) else (out, Error())
 
 
 def is_sound(case: Case, trial: Trial) -> bool:
