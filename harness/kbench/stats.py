@@ -74,7 +74,7 @@ class StopRule:
 
     budget_s: float
     target: float
-    fewest_pairs: int = 6  # below that even the extremes are no 95 % interval
+    fewest_pairs: int = 10
     min_pairs: int = 20
     max_pairs: int = 400
     min_calls: int = 40

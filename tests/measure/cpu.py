@@ -50,10 +50,11 @@ def sixty(referee: Referee, folder: Path) -> None:
         assert result.timing is not None, result.reason
         calls = result.timing.calls_per_round
         rounds = (*result.timing.samples_ms, *result.baselines["eager"].samples_ms)
-        beyond.append(seconds - sum(row[0] for row in rounds) * calls / 1e3)
-    print(
-        f"60 evaluations: beyond the timed work {min(beyond):.2f} to {max(beyond):.2f} s, mean {sum(beyond) / 60:.2f}"
-    )
+        timed = sum(row[0] for row in rounds) * calls / 1e3
+        beyond.append((seconds - timed, f"{problem.stem} {result.timing.rounds} rounds, {result.seconds}"))
+    mean = sum(figure for figure, _ in beyond) / 60
+    print(f"60 evaluations: beyond the timed work {min(beyond)[0]:.2f} to {max(beyond)[0]:.2f} s, mean {mean:.2f}")
+    print("longest:", *(f"{figure:.2f} {name}" for figure, name in sorted(beyond)[-4:]), sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ from kbench.stats import StopRule, median
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.1
-ROUND_S = {"cpu": 0.01, "cuda": 0.015}
+ROUND_S = {"cpu": 0.01, "cuda": 0.008}
 MAX_CALLS = {"cpu": 128, "cuda": 100}
-SLOT_MEMORY = 4 * 2**30
+SLOT_MEMORY = 2 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 NULL_ROUNDS = 5
 SINGLES_EVERY = 5
-OVERHEAD_WEIGHT = 2.0
+OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
 GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
 TIMED = "a timed call"
@@ -289,7 +289,7 @@ def run_series(
         series.null_single_s = median(null_singles) if null_singles else 0.0
         pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
-        beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT
+        beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[contest.device.kind]
         calls = min(side.calls for side in sides)
         series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls) or ""
     return series
