@@ -65,6 +65,7 @@ class Evaluation:
         self.seeds = Seeds(asked.seed)
         self.seconds = kbench_settings.deadlines(asked, self.device.kind, of_problem.timeout)
         self.draft = Draft(self.device, staff, source, workload, candidate, self.seeds, builds)
+        self.draft.custom_kernel = of_problem.custom_kernel
         self.sides: list[Side] = []
         self.deadline = time.monotonic() + self.seconds["total"]
 

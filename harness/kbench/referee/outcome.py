@@ -62,6 +62,7 @@ class Draft:
         self.candidate = candidate
         self.seeds = seeds
         self.builds = builds
+        self.custom_kernel: bool | float = False
         self.findings = Findings()
         self.size = Size(0, 0)
         self.weights: str | None = None
@@ -209,7 +210,7 @@ class Draft:
         return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(self._process_term())
 
     def _warnings(self, timing: Timing | None, speedup: dict[str, Speedup]) -> tuple[Warn, ...]:
-        warnings = list(warn.of_jail(self.staff.lacking))
+        warnings = [*warn.of_jail(self.staff.lacking), *warn.of_policy(self.custom_kernel)]
         if timing is not None:
             warnings += warn.of_timing(timing, speedup, self.foreign, self.attestation)
         return tuple(warnings)

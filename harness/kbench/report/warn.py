@@ -19,6 +19,15 @@ def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
         )
 
 
+def of_policy(custom_kernel: bool | float) -> Iterator[Warn]:
+    if custom_kernel:
+        yield Warn(
+            code="policy",
+            message="the problem demands a custom kernel, which this version does not check",
+            next="read the solution before you rank it",
+        )
+
+
 def of_timing(
     timing: Timing, speedup: dict[str, Speedup], foreign: list[int], attestation: Attestation | None
 ) -> Iterator[Warn]:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from kbench.records import Speedup, Telemetry, Timing
+from kbench.report import warn
+
+
+def timing(interval: tuple[float, float], *samples: Telemetry) -> Timing:
+    return Timing(
+        median_ms=1.0,
+        ci95_ms=interval,
+        samples_ms=((1.0,),),
+        rounds=1,
+        calls_per_round=1,
+        slots=2,
+        stopped="tight",
+        cache="",
+        inputs="fresh",
+        processes=1,
+        process_term=0.01,
+        telemetry=samples,
+    )
+
+
+def codes(of: Timing, foreign: list[int] | None = None) -> list[str]:
+    return [one.code for one in warn.of_timing(of, {"eager": Speedup(1.0, (1.0, 1.0))}, foreign or [], None)]
+
+
+def test_a_quiet_machine_is_not_warned_about() -> None:
+    assert codes(timing((0.99, 1.01), Telemetry(sm_mhz=1980), Telemetry(sm_mhz=1965))) == []
+
+
+def test_noise_sharing_throttling_and_clocks_are_named() -> None:
+    samples = (Telemetry(sm_mhz=1980, throttle=("power cap",)), Telemetry(sm_mhz=1500))
+    assert codes(timing((0.8, 1.2), *samples), [17]) == ["noisy", "shared", "throttled", "clocks"]
+
+
+def test_every_warning_says_what_to_do_next() -> None:
+    found = [*warn.of_jail({"landlock": "no"}), *warn.of_policy(True), *warn.of_policy(False)]
+    assert [one.code for one in found] == ["jail", "policy"]
+    assert all(one.next for one in found)
