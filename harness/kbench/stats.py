@@ -16,6 +16,8 @@ TAIL = 0.025
 PROCESS_TERM = {"cuda": 0.01, "cpu": 0.02}
 # The relative half-width of a speedup's interval at which more rounds would say no more.
 TARGET = {"cuda": 0.003, "cpu": 0.008}
+# Below six pairs even the extremes are no 95 % interval; on a GPU ten cost little.
+FEWEST_PAIRS = {"cuda": 10, "cpu": 6}
 
 
 @dataclass(frozen=True)

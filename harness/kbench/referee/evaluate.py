@@ -32,7 +32,7 @@ from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.staff import Staff
 from kbench.settings import Settings
-from kbench.stats import TARGET, StopRule
+from kbench.stats import FEWEST_PAIRS, TARGET, StopRule
 
 Tell = Callable[[Entered], None]
 
@@ -283,7 +283,7 @@ class Evaluation:
         arena = self.sides[0].arena
         assert arena is not None
         contest = timing.Contest(case, findings, base, skeleton, self.draft.size, arena.plan)
-        rule = StopRule(self.asked.budget_s, TARGET[self.device.kind])
+        rule = StopRule(self.asked.budget_s, TARGET[self.device.kind], fewest_pairs=FEWEST_PAIRS[self.device.kind])
         probe = self._probe()
         for _ in range(2):
             self._in_time()
