@@ -87,6 +87,8 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
 
 def _settle(device: Device) -> None:
     heap.settle()
+    gc.collect()
+    gc.freeze()  # what importing made stays: collecting between evaluations then takes no time
     if device.kind == "cpu":
         torch.set_num_threads(usable_cores())
         # A reference that does not fit must raise here; the kernel's way out would end more than us.
