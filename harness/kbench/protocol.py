@@ -98,6 +98,10 @@ class BuildAsk(Record, frozen=True, tag=True):
     is_python_module: bool = True
     arch_list: str | None = None  # TORCH_CUDA_ARCH_LIST, where the solution sets it
 
+    @property
+    def has_cuda_sources(self) -> bool:
+        return bool(self.cuda_sources) or any(name.endswith(".cu") for name in self.sources)
+
     def key(self, toolchain: str) -> str:
         """Content address: sources and flags, and the toolchain that they meet."""
         digest = hashlib.sha256(msgspec.json.encode(self))

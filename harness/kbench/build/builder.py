@@ -106,8 +106,7 @@ def _reply(requests: Channel, outcome: Outcome, artifact: Path) -> None:
 def _missing(ask: BuildAsk, tools: toolchain.Toolchain) -> tuple[str, str] | None:
     if not tools.compiler:
         return "no C++ compiler on this machine", "apt-get install g++, or set CXX"
-    wants_cuda = bool(ask.cuda_sources) or any(name.endswith(".cu") for name in ask.sources)
-    if wants_cuda and not tools.nvcc:
+    if ask.has_cuda_sources and not tools.nvcc:
         return "no nvcc on this machine", "install the CUDA toolkit, or set CUDA_HOME"
     return None
 

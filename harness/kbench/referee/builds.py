@@ -74,7 +74,7 @@ class Builds:
 
 
 def _wants_cuda(ask: BuildAsk) -> bool:
-    return bool(ask.cuda_sources) or bool(ask.with_cuda) or any(name.endswith(".cu") for name in ask.sources)
+    return ask.has_cuda_sources or bool(ask.with_cuda)
 
 
 def _extension(ask: BuildAsk, outcome: Outcome) -> Extension:

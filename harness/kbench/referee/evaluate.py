@@ -15,7 +15,6 @@ from kbench import solution as kbench_solution
 from kbench import tree
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.device.telemetry import Probe
 from kbench.errors import MachineFault, ProblemFault
 from kbench.problem import ProblemSettings, Source
 from kbench.protocol import Constructed, Load
@@ -90,7 +89,7 @@ class Evaluation:
             arguments = reference.arguments()
         for process in range(self.asked.processes):
             with self._leased(early=True):
-                self._load(process)
+                self._load()
                 with self._leased(early=False):
                     self._check_and_time(reference, arguments, process)
             self._end()
@@ -106,7 +105,7 @@ class Evaluation:
         with self._stage("time"):
             self._time(case, findings, given, skeleton)
 
-    def _load(self, process: int) -> None:
+    def _load(self) -> None:
         with self._stage("load"):
             candidate = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
             self.sides = [candidate]
@@ -284,7 +283,7 @@ class Evaluation:
         assert arena is not None
         contest = timing.Contest(case, findings, base, skeleton, self.draft.size, arena.plan)
         rule = StopRule(self.asked.budget_s, TARGET[self.device.kind], fewest_pairs=FEWEST_PAIRS[self.device.kind])
-        probe = self._probe()
+        probe = self.device.probe()
         for _ in range(2):
             self._in_time()
             series = timing.run_series(self.sides, contest, rule, self.seeds.next_round, probe, self._in_time)
@@ -292,9 +291,6 @@ class Evaluation:
             if not self.draft.contradicted(series):
                 break
         self.draft.timed(series, probe)
-
-    def _probe(self) -> Probe:
-        return self.device.probe()
 
     def _asked_tolerance(self, dtype: torch.dtype) -> numerics.Tolerance:
         of, user = self.of_problem, self.asked

@@ -95,7 +95,6 @@ class Draft:
 
     def result(self, ruling: Ruling) -> Result:
         timing = self._timing() if self.series else None
-        speedup = self._speedups() if ruling.verdict == "passed" else {}
         return Result(
             verdict=ruling.verdict,
             reason=None if ruling.verdict == "passed" else ruling.reason[:MAX_REASON],
@@ -109,10 +108,10 @@ class Draft:
             check=self._check(ruling.mismatch) if self.findings.trials or ruling.mismatch else None,
             timing=timing,
             baselines=self._baselines() if self.series else {},
-            speedup=speedup,
+            speedup=self._speedups() if ruling.verdict == "passed" else {},
             attestation=self.attestation,
             jail=self.staff.jail(),
-            warnings=self._warnings(timing, speedup),
+            warnings=self._warnings(timing),
             log=_joined(self.log, ruling.traceback),
             seconds=self.seconds,
         )
@@ -176,7 +175,11 @@ class Draft:
     def _timing(self) -> Timing:
         last = self.series[-1]
         estimate = bootstrap(self._rounds(SOLUTION))
-        flush = f"flushed, {last_flush(self.device)} before each call" if self.device.kind == "cuda" else "rotated"
+        flush = (
+            f"flushed, {self.device.flush_bytes() >> 20} MB written before each call"
+            if self.device.kind == "cuda"
+            else "rotated"
+        )
         return Timing(
             median_ms=estimate.value,
             ci95_ms=(estimate.low, estimate.high),
@@ -193,7 +196,10 @@ class Draft:
         )
 
     def _baselines(self) -> dict[str, BaselineTiming]:
-        return {name: self._baseline(name) for name in self.series[-1].sides if name != SOLUTION}
+        return {name: self._baseline(name) for name in self._baseline_names()}
+
+    def _baseline_names(self) -> list[str]:
+        return [name for name in self.series[-1].sides if name != SOLUTION]
 
     def _baseline(self, name: str) -> BaselineTiming:
         estimate = bootstrap(self._rounds(name))
@@ -202,17 +208,16 @@ class Draft:
         )
 
     def _speedups(self) -> dict[str, Speedup]:
-        names = [name for name in self.series[-1].sides if name != SOLUTION] if self.series else []
-        return {name: _record(self._speedup(name)) for name in names}
+        return {name: _record(self._speedup(name)) for name in self._baseline_names()}
 
     def _speedup(self, name: str) -> Estimate:
         # Solution and baseline are two processes, so their ratio carries what differs between processes.
         return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(self._process_term())
 
-    def _warnings(self, timing: Timing | None, speedup: dict[str, Speedup]) -> tuple[Warn, ...]:
+    def _warnings(self, timing: Timing | None) -> tuple[Warn, ...]:
         warnings = [*warn.of_jail(self.staff.lacking), *warn.of_policy(self.custom_kernel)]
         if timing is not None:
-            warnings += warn.of_timing(timing, speedup, self.foreign, self.attestation)
+            warnings += warn.of_timing(timing, self.foreign, self.attestation)
         return tuple(warnings)
 
 
@@ -227,10 +232,6 @@ def environment() -> Environment:
         compiler=tools.compiler_version,
         platform=platform.platform(),
     )
-
-
-def last_flush(device: Device) -> str:
-    return f"{device.flush_bytes() >> 20} MB written"
 
 
 def _record(estimate: Estimate) -> Speedup:

@@ -26,11 +26,9 @@ class Reference:
     def __init__(self, source: Source, settings: ProblemSettings, workload: str, device: Device) -> None:
         self.source = source
         self.settings = settings
-        self.workload = workload
         self.device = device
-        self.overrides = settings.workloads.get(workload, {})
         with self.running("while it is imported"):
-            self.module = problem.load(source, self.overrides)
+            self.module = problem.load(source, settings.workloads.get(workload, {}))
         self._draws_on_device = device.kind == "cuda"
         self._changes_inputs: bool | None = None  # not known before the first run
 
@@ -54,9 +52,8 @@ class Reference:
             given = self._get_inputs()
         if not isinstance(given, list | tuple):
             raise self._error(f"get_inputs() returns a {type(given).__name__}", "return a list of inputs")
-        for name, leaf in zip(
-            tree.names(tree.describe(given), "inputs"), tree.leaves(tree.describe(given)), strict=True
-        ):
+        skeleton = tree.describe(given)
+        for name, leaf in zip(tree.names(skeleton, "inputs"), tree.leaves(skeleton), strict=True):
             if isinstance(leaf, tree.Other):
                 raise self._error(f"{name} is a {leaf.kind}", "inputs are tensors, numbers, None and nests of them")
             if isinstance(leaf, tree.TensorSpec) and leaf.device == "cuda" and self.device.kind == "cpu":
@@ -232,28 +229,18 @@ def seed_all(seed: int) -> None:
     numpy.random.seed(seed % 2**32)
 
 
-def randomise_constants(model: torch.nn.Module, generator: torch.Generator) -> list[str]:
+def randomise_constants(model: torch.nn.Module, generator: torch.Generator) -> None:
     """Weights that are all one value, such as a LayerNorm's, say nothing: random ones take their place."""
-    changed = []
     with torch.no_grad():
-        for name, weight in model.named_parameters():
+        for weight in model.parameters():
             if weight.numel() > 1 and weight.is_floating_point() and bool((weight == weight.flatten()[0]).all()):
                 noise = torch.randn(weight.shape, generator=generator, device="cpu").to(weight)
                 weight.add_(noise * CONSTANT_WEIGHT_SPREAD)
-                changed.append(name)
-    return changed
 
 
 def moved(value: Any, device: torch.device | None) -> Any:
     """The same nest with detached tensors, on the device where one is named."""
-    if isinstance(value, torch.Tensor):
-        return value.detach() if device is None else value.detach().to(device)
-    if isinstance(value, dict):
-        return {key: moved(child, device) for key, child in value.items()}
-    if isinstance(value, list | tuple):
-        children = [moved(child, device) for child in value]
-        return children if isinstance(value, list) else tuple(children)
-    return value
+    return _mapped(value, lambda tensor: tensor.detach() if device is None else tensor.detach().to(device))
 
 
 def cloned(value: Any) -> Any:

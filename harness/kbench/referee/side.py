@@ -62,7 +62,6 @@ class Side:
         self.arena: Arena | None = None
         self.gate: Gate | None = None
         self.calls = 0
-        self.first_call_s: float | None = None
 
     def blamed(self, stop: Stopped) -> Stopped:
         """What a baseline does wrong is no fault of the solution: then nothing can be judged."""
@@ -92,14 +91,10 @@ class Side:
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
         """One checked call."""
-        first = self.calls == 0
-        stage = "first-call" if first else "call"
+        stage = "first-call" if self.calls == 0 else "call"
         self.handle.stage = stage
         self.device.hand_back()
-        began = time.monotonic()
         returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
-        if first:
-            self.first_call_s = time.monotonic() - began
         self.calls += 1
         return returned
 

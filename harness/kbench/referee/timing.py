@@ -156,7 +156,7 @@ class Contest:
         """Every output of the round against the reference on the same contents; inputs unchanged."""
         for one in done:
             if not one.run.untouched(one.taken):
-                raise one.side.blamed(Stopped(_late_outputs()))
+                raise one.side.blamed(_late_outputs())
         varying = self.plain or any(one.run.finished.odd for one in done)
         for first in range(0, self.size.calls, self.group):
             rows = range(first, min(first + self.group, self.size.calls))
@@ -177,8 +177,7 @@ class Contest:
 
     def _call(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor] | None]:
         """Arguments and gradients of outputs of one call."""
-        value = tree.rebuild(self.skeleton, iter([stack[row] for stack in stacks]))
-        return (value[0], value[1]) if self.case.upstream is not None else (value, None)
+        return _split(self.case, self.skeleton, stacks, row)
 
     def _bounds(self) -> list[numerics.Tolerance]:
         pairs = zip(self.findings.bounds, self.findings.own_error, strict=True)
@@ -236,16 +235,21 @@ class Contest:
                 raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED, summary=off))
 
 
+def _split(
+    case: Case, skeleton: tree.Skeleton, stacks: list[torch.Tensor], row: int
+) -> tuple[object, list[torch.Tensor] | None]:
+    value = tree.rebuild(skeleton, iter([stack[row] for stack in stacks]))
+    return (value[0], value[1]) if case.upstream is not None else (value, None)
+
+
 def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> Derivation:
     """The freshest contents that the reference takes; drawing anew each time where it takes none."""
     device = case.reference.device.torch_device
     for how in ("fresh", "scaled"):
         generator = torch.Generator(device).manual_seed(1)
         stacks = inputs.derive(base, 1, how, generator)
-        value = tree.rebuild(skeleton, iter([stack[0] for stack in stacks]))
         try:
-            arguments = (value[0], value[1]) if case.upstream is not None else (value, None)
-            outcome = case.reference.run(case.model, *arguments)
+            outcome = case.reference.run(case.model, *_split(case, skeleton, stacks, 0))
         except ProblemFault:
             continue
         leaves = tree.tensors(case.expected(outcome, with_state=False))
@@ -315,7 +319,7 @@ def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode
             run = side.round(mode, stacks, span, seed % 2**31, generator)
             done.append(_taken(side, run, span))
         if not run.flushed:
-            raise side.blamed(Stopped(_no_flush()))
+            raise side.blamed(_no_flush())
     contest.verify(stacks, sorted(done, key=lambda one: one.side.is_solution))
     return {one.side.name: one.run for one in done}
 
@@ -376,9 +380,9 @@ def _span(size: Size, pair: int) -> slice:
     return slice(start, start + size.calls)
 
 
-def _late_outputs() -> Ruling:
+def _late_outputs() -> Stopped:
     summary = "its outputs changed after it said that it was done: it answers before the work is finished"
-    return ruling.of_mismatch(Mismatch(output="output", trial="a timed call", summary=summary))
+    return _wrong(Mismatch(output="output", trial=TIMED, summary=summary))
 
 
 def _wrong(mismatch: Mismatch) -> Stopped:
@@ -390,5 +394,5 @@ def _alike(values: list[object]) -> bool:
     return all(tree.describe(value) == first for value in values[1:])
 
 
-def _no_flush() -> Ruling:
-    return Ruling("cheated", "it did not evict the cache before each timed call, as the protocol asks")
+def _no_flush() -> Stopped:
+    return Stopped(Ruling("cheated", "it did not evict the cache before each timed call, as the protocol asks"))

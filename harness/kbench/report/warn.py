@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kbench.records import Attestation, Speedup, Timing, Warn
+from kbench.records import Attestation, Timing, Warn
 
 NOISY = {"cpu": 0.10, "cuda": 0.03}
 CLOCK_SPREAD = 0.05
@@ -28,9 +28,7 @@ def of_policy(custom_kernel: bool | float) -> Iterator[Warn]:
         )
 
 
-def of_timing(
-    timing: Timing, speedup: dict[str, Speedup], foreign: list[int], attestation: Attestation | None
-) -> Iterator[Warn]:
+def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | None) -> Iterator[Warn]:
     on_cpu = attestation is not None and attestation.method == "referee-clock"
     width = (timing.ci95_ms[1] - timing.ci95_ms[0]) / 2 / timing.median_ms
     if width > NOISY["cpu" if on_cpu else "cuda"]:
