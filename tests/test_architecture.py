@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "harness" / "kbench"
 # Each may import what stands above it, and within its own line.
 ORDER = (
-    ("records", "errors", "units", "stats"),
+    ("records", "errors", "units", "stats", "machine"),
     ("settings", "catalog", "module", "reply"),
     ("problem", "solution"),
     ("wire", "tree", "protocol"),

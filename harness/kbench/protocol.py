@@ -69,10 +69,11 @@ class Round(Record, frozen=True, tag=True):
 
 
 class BuildReply(Record, frozen=True, tag=True):
-    """The artifact comes along as a descriptor, unless the build failed."""
+    """The artifact comes along as a descriptor, unless the build failed; after it the glue, where it needs that."""
 
     name: str
     error: str | None
+    with_glue: bool = False
 
 
 ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | BuildReply

@@ -23,6 +23,7 @@ Verdict = Literal[
     "unsupported",
 ]
 Stage = Literal["load", "build", "first-call", "call", "total"]
+BuildMode = Literal["auto", "light", "full"]
 Interval = tuple[float, float]
 
 
@@ -66,6 +67,29 @@ class Environment(Record, frozen=True):
     platform: str
 
 
+class Kernel(Record, frozen=True):
+    """What one kernel uses of the device, as ptxas says."""
+
+    name: str
+    arch: str
+    registers: int
+    stack_bytes: int
+    spill_stores_bytes: int
+    spill_loads_bytes: int
+    shared_bytes: int
+
+
+class BuildError(Record, frozen=True):
+    """The first error that matters, at its line in the solution's own file where that was found."""
+
+    message: str
+    hint: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    code: str | None = None  # the text of that line
+
+
 class Extension(Record, frozen=True):
     """One `load_inline` or `load` of a solution."""
 
@@ -74,7 +98,12 @@ class Extension(Record, frozen=True):
     cached: bool
     seconds: float
     artifact: str | None  # sha256; None where the build failed
+    path: Literal["light", "full"] | None = None
+    why_full: str | None = None  # what kept it from the light path
+    kernels: tuple[Kernel, ...] = ()
+    error: BuildError | None = None
     log: str | None = None
+    log_file: str | None = None  # the whole log of a failed build
 
 
 class Build(Record, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbench.errors import UsageFault
-from kbench.records import Record, Stage
+from kbench.records import BuildMode, Record, Stage
 
 STAGES: tuple[Stage, ...] = ("load", "build", "first-call", "call", "total")
 DEADLINES: dict[str, dict[str, float]] = {
@@ -11,6 +11,7 @@ DEADLINES: dict[str, dict[str, float]] = {
     "cuda": {"load": 60, "build": 300, "first-call": 120, "call": 20, "total": 600},
 }
 BASELINES = ("eager", "compile")
+BUILD_MODES: tuple[BuildMode, ...] = ("auto", "light", "full")
 MAX_SEED = 2**63 - 1
 
 
@@ -26,6 +27,7 @@ class Settings(Record, frozen=True):
     processes: int = 1
     seed: int | None = None
     require_jail: bool = False
+    build: BuildMode = "auto"
     keep: str | None = None  # a folder that receives the worker's scratch and the build logs
 
 
@@ -39,6 +41,7 @@ def checked(settings: Settings) -> Settings:
         _require(name in BASELINES, f"unknown baseline {name!r}; known are {', '.join(BASELINES)}")
     for name, bound in (("--atol", settings.atol), ("--rtol", settings.rtol)):
         _require(bound is None or 0 <= bound < float("inf"), f"{name} must be a number of at least 0")
+    _require(settings.build in BUILD_MODES, f"unknown --build {settings.build!r}; known are {', '.join(BUILD_MODES)}")
     for stage, seconds in settings.timeouts.items():
         _require(stage in STAGES, f"unknown stage {stage!r} in --timeout; stages are {', '.join(STAGES)}")
         _require(0 < seconds < float("inf"), f"--timeout {stage} must be more than 0 seconds")

@@ -12,6 +12,7 @@ from kbench.records import Record
 
 ENTRIES = ("ModelNew", "Model")
 REPLY_SUFFIXES = (".md", ".txt")
+TEXT_SUFFIXES = (".py", ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".inl")
 MAX_FOLDER_BYTES = 256 * 2**20
 
 
@@ -44,6 +45,16 @@ def read(path: Path, id: str, entry: str | None) -> Source:
         folder=str(path),
         fault=source.fault or _folder_fault(path),
     )
+
+
+def own_texts(source: Source) -> dict[str, str]:
+    """The solution's files as an error may point into them, by name; a reply's lines keep their numbers."""
+    if source.folder is not None:
+        folder = Path(source.folder)
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in TEXT_SUFFIXES]
+        return {str(path.relative_to(folder)): path.read_text(errors="replace") for path in files}
+    before = "\n" * (source.lines[0] - 1) if source.lines else ""
+    return {Path(source.path).name: before + (source.text or "")}
 
 
 def _from_bytes(data: bytes, file: Path, id: str, entry: str | None) -> Source:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def duration(ms: float) -> str:
     """`0.0123` -> `12.3 us`; three significant digits in the unit that suits."""
@@ -23,6 +25,14 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     return f"{count:.1f} TB"
+
+
+def parse_bytes(text: str) -> int:
+    """`20GB`, `512 MiB` or a plain count; a ValueError for anything else."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.I)
+    if not found:
+        raise ValueError(text)
+    return int(float(found[1]) * 1024 ** ("", "k", "m", "g", "t").index(found[2].lower()))
 
 
 def plural(count: int, noun: str) -> str:

@@ -6,25 +6,29 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import torch
+from msgspec import structs
 
-from kbench.build import cache, job, toolchain
-from kbench.errors import MachineFault
+from kbench import machine
+from kbench.build import cache, explain, job, standins, toolchain, turn
+from kbench.errors import KbenchError
 from kbench.jail import landlock, linux
 from kbench.jail.keeper import Ended, FromKeeper
 from kbench.jail.launch import Plan
 from kbench.jail.layers import Limits
 from kbench.jail.zygote import fork_worker
 from kbench.protocol import BuildAsk
-from kbench.records import Record
+from kbench.records import BuildMode, Kernel, Record
 from kbench.wire import Channel, Closed, Late, Malformed, pair
 
 MEMORY_BYTES = 16 * 2**30
 MAX_ARTIFACT = 512 * 2**20
 COMPILER_NICE = 5  # below whatever is being timed
+GLUE_TIMEOUT_S = 600.0
 
 
 class Request(Record, frozen=True):
@@ -34,17 +38,23 @@ class Request(Record, frozen=True):
     arch_list: str | None
     layers: tuple[str, ...]
     timeout_s: float
+    mode: BuildMode = "auto"
     flags_only: bool = False  # nothing built from it could run here: only ask whether its flags are possible
 
 
 class Outcome(Record, frozen=True):
-    """What became of it. The artifact comes along as a descriptor where there is one."""
+    """What became of it. The artifact comes along as a descriptor where there is one, then the glue it needs."""
 
     key: str
     cached: bool
     seconds: float
     sha256: str | None
     log: str
+    path: Literal["light", "full"] | None = None
+    why_full: str | None = None
+    kernels: tuple[Kernel, ...] = ()
+    with_glue: bool = False
+    log_file: str | None = None
     timed_out: bool = False
     machine: str | None = None  # this machine cannot build it
     fix: str | None = None
@@ -55,83 +65,143 @@ def serve(requests: Channel) -> NoReturn:
     linux.set_name("kbench.builder")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    store: cache.Cache | None = None
+    builder: Builder | None = None
     with contextlib.suppress(Closed):
         while True:
             request = requests.receive(Request)
-            store = store or cache.Cache(cache.default_folder())
-            _answer(requests, store, request)
+            try:
+                builder = builder or Builder(cache.opened(), toolchain.find())
+                outcome, files = builder.build(request)
+            except OSError as error:
+                outcome, files = _machine(f"the cache cannot be read: {error}", "run again"), []
+            except KbenchError as fault:
+                outcome, files = _machine(fault.message, fault.fix), []
+            _reply(requests, outcome, files)
     os._exit(0)
 
 
-def _answer(requests: Channel, store: cache.Cache, request: Request) -> None:
-    began = time.monotonic()
-    tools = toolchain.find()
-    key = request.ask.key(f"{cache.FORMAT}|{torch.__version__}|{tools.text}|{request.arch_list}")
-    try:
-        found = store.find(key)
-        if found:
-            _reply(
-                requests,
-                Outcome(key, True, time.monotonic() - began, found[0].sha256, found[0].log),
-                found[1],
-            )
-            return
-        missing = _missing(request.ask, tools)
-        if missing and not request.flags_only:
-            requests.send(Outcome(key, False, 0.0, None, "", machine=missing[0], fix=missing[1]))
-            return
-        made = _compile(request, tools)
+class Builder:
+    def __init__(self, store: cache.Cache, tools: toolchain.Toolchain) -> None:
+        self.store = store
+        self.tools = tools
+        self.why_no_glue: str | None = None  # kept: what does not build once is not tried again and again
+
+    def build(self, request: Request) -> tuple[Outcome, list[Path]]:
+        """The outcome and the files that go with it."""
+        began = time.monotonic()
+        key = self._key(request)
+        found = self._find(key)
+        if found is None:
+            missing = _missing(request.ask, self.tools)
+            if missing and not request.flags_only:
+                return _machine(*missing), []
+            deadline = began + request.timeout_s
+            with turn.to_build(str(self.store.folder), key, deadline) as mine:
+                found = self._find(key)  # another process may have been building it
+                if found is None:
+                    return self._make(request, key, deadline if mine else began, began)
+        entry, files = found
+        return _outcome(key, entry, cached=True, seconds=time.monotonic() - began), files
+
+    def _key(self, request: Request) -> str:
+        version = "" if request.mode == "full" else standins.version()
+        parts = (cache.FORMAT, torch.__version__, self.tools.text, request.arch_list, request.mode, version)
+        return request.ask.key("|".join(map(str, parts)))
+
+    def _find(self, key: str) -> tuple[cache.Entry, list[Path]] | None:
+        """A light artifact counts only together with its glue."""
+        found = self.store.find(key)
+        if found is None or found[0].glue is None:
+            return (found[0], [found[1]]) if found else None
+        glue = self.store.find(found[0].glue)
+        return (found[0], [found[1], glue[1]]) if glue else None
+
+    def _make(self, request: Request, key: str, deadline: float, began: float) -> tuple[Outcome, list[Path]]:
+        glue = None if request.mode == "full" or request.flags_only else self._glue(request)
+        made = self._compile(request, glue[1] if glue else None, deadline)
         seconds = time.monotonic() - began
         if made.artifact is None:
-            late = made.log == "" and seconds >= request.timeout_s
-            requests.send(Outcome(key, False, seconds, None, made.log, timed_out=late))
-            return
-        entry, artifact = store.store(key, request.ask.name, made.artifact, seconds, made.log)
-        _reply(requests, Outcome(key, False, seconds, entry.sha256, entry.log), artifact)
-    except OSError as error:
-        requests.send(Outcome(key, False, 0.0, None, "", machine=f"the cache cannot be read: {error}", fix="run again"))
-    except MachineFault as fault:
-        requests.send(Outcome(key, False, 0.0, None, "", machine=fault.message, fix=fault.fix))
+            late = made.log == "" and time.monotonic() >= deadline
+            outcome = Outcome(key, False, seconds, None, made.log, made.path, made.why_full, timed_out=late)
+            return self._with_log(outcome), []
+        entry = cache.Entry(
+            name=request.ask.name,
+            sha256=cache.digest(made.artifact),
+            seconds=seconds,
+            log=made.log,
+            path=made.path or "full",
+            why_full=made.why_full,
+            kernels=made.kernels,
+            glue=glue[0] if glue and made.path == "light" else None,
+        )
+        _, artifact = self.store.store(key, entry, made.artifact)
+        files = [artifact, glue[1]] if glue and entry.glue else [artifact]
+        return _outcome(key, entry, cached=False, seconds=seconds), files
+
+    def _with_log(self, outcome: Outcome) -> Outcome:
+        kept = self.store.keep_log(outcome.key, outcome.log) if outcome.log else None
+        return structs.replace(outcome, log_file=kept)
+
+    def _glue(self, request: Request) -> tuple[str, Path] | None:
+        """The glue for this torch; the first build on a machine waits for it, which is shorter than going without."""
+        if self.why_no_glue or not self.tools.compiler:
+            return None
+        parts = (cache.FORMAT, torch.__version__, torch.version.git_version, self.tools.text, standins.version())
+        key = cache.digest("|".join(map(str, ("glue", *parts))).encode())
+        deadline = time.monotonic() + GLUE_TIMEOUT_S
+        with turn.to_build(str(self.store.folder), key, deadline if not self.store.find(key) else 0.0):
+            found = self.store.find(key)
+            if found:
+                return key, found[1]
+            made = self._job(request, self._order(request), deadline, None)
+            if made.artifact is None:
+                self.why_no_glue = f"the glue does not build here: {explain.first_error(made.log)}"
+                return None
+            entry = cache.Entry("glue", cache.digest(made.artifact), made.seconds, made.log, path="glue")
+            return key, self.store.store(key, entry, made.artifact)[1]
+
+    def _compile(self, request: Request, glue: Path | None, deadline: float) -> job.Made:
+        order = structs.replace(
+            self._order(request),
+            ask=request.ask,
+            mode=request.mode,
+            has_glue=glue is not None,
+            why_no_glue=self.why_no_glue,
+            flags_only=request.flags_only,
+        )
+        return self._job(request, order, deadline, glue)
+
+    def _order(self, request: Request) -> job.Order:
+        """What every job of this request has in common."""
+        return job.Order(
+            compiler=self.tools.compiler or "c++",
+            cuda_home=self.tools.cuda_home,
+            arch_list=request.ask.arch_list or request.arch_list,
+            jobs=machine.usable_cores(),
+        )
+
+    def _job(self, request: Request, order: job.Order, deadline: float, glue: Path | None) -> job.Made:
+        slots = turn.slots(machine.usable_cores(), machine.available_memory())
+        with turn.to_compile(slots, deadline) as mine:
+            if not mine:
+                return job.Made(artifact=None, log="", seconds=0.0)
+            return _in_jail(request.layers, order, deadline - time.monotonic(), glue)
 
 
-def _reply(requests: Channel, outcome: Outcome, artifact: Path) -> None:
-    fd = os.open(artifact, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        requests.send(outcome, (fd,))
-    finally:
-        os.close(fd)
-
-
-def _missing(ask: BuildAsk, tools: toolchain.Toolchain) -> tuple[str, str] | None:
-    if not tools.compiler:
-        return "no C++ compiler on this machine", "apt-get install g++, or set CXX"
-    if ask.has_cuda_sources and not tools.nvcc:
-        return "no nvcc on this machine", "install the CUDA toolkit, or set CUDA_HOME"
-    return None
-
-
-def _compile(request: Request, tools: toolchain.Toolchain) -> job.Made:
+def _in_jail(layers: tuple[str, ...], order: job.Order, seconds: float, glue: Path | None) -> job.Made:
     control, keeper_end = pair()
     work, job_end = pair()
     work.limit = MAX_ARTIFACT
-    fork_worker(_plan(request), keeper_end.fileno(), job_end.fileno(), job.run)
+    fork_worker(_plan(layers), keeper_end.fileno(), job_end.fileno(), job.run)
     keeper_end.close()
     job_end.close()
-    order = job.Order(
-        ask=request.ask,
-        compiler=tools.compiler or "c++",
-        cuda_home=tools.cuda_home,
-        arch_list=request.ask.arch_list or request.arch_list,
-        jobs=max(1, len(os.sched_getaffinity(0))),
-        flags_only=request.flags_only,
-    )
     try:
-        work.send(order)
-        made: job.Made = work.receive(job.Made, request.timeout_s)
-        return job.Made(made.artifact, made.log[-job.MAX_LOG :], made.seconds)
+        with _opened([glue] if glue else []) as fds:
+            work.send(order, fds)
+        made: job.Made = work.receive(job.Made, seconds)
+        return made
     except Late:
-        return job.Made(artifact=None, log="", seconds=request.timeout_s)
+        return job.Made(artifact=None, log="", seconds=seconds)
     except (Closed, Malformed):
         return job.Made(artifact=None, log=_end_of(control), seconds=0.0)
     finally:
@@ -149,13 +219,55 @@ def _end_of(control: Channel) -> str:
     return "error: the compiler ended without a word"
 
 
-def _plan(request: Request) -> Plan:
+def _plan(layers: tuple[str, ...]) -> Plan:
     environment = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
     return Plan(
-        layers=request.layers,
+        layers=layers,
         limits=Limits(memory_bytes=MEMORY_BYTES, data_limit=False),
-        reads=landlock.readable(),
+        reads=landlock.readable([str(standins.SOURCES)]),
         environment=environment,
         name="kbench.compile",
         nice=COMPILER_NICE,
     )
+
+
+def _missing(ask: BuildAsk, tools: toolchain.Toolchain) -> tuple[str, str] | None:
+    if not tools.compiler:
+        return "no C++ compiler on this machine", "apt-get install g++, or set CXX"
+    if ask.has_cuda_sources and not tools.nvcc:
+        return "no nvcc on this machine", "install the CUDA toolkit, or set CUDA_HOME"
+    return None
+
+
+def _outcome(key: str, entry: cache.Entry, cached: bool, seconds: float) -> Outcome:
+    return Outcome(
+        key=key,
+        cached=cached,
+        seconds=seconds,
+        sha256=entry.sha256,
+        log=entry.log,
+        path=None if entry.path == "glue" else entry.path,
+        why_full=entry.why_full,
+        kernels=entry.kernels,
+        with_glue=entry.glue is not None,
+    )
+
+
+def _machine(what: str, fix: str | None) -> Outcome:
+    return Outcome("", False, 0.0, None, "", machine=what, fix=fix)
+
+
+def _reply(requests: Channel, outcome: Outcome, files: list[Path]) -> None:
+    with _opened(files) as fds:
+        requests.send(outcome, fds)
+
+
+@contextlib.contextmanager
+def _opened(paths: list[Path]) -> Iterator[list[int]]:
+    fds: list[int] = []
+    try:
+        fds.extend(os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
+        yield fds
+    finally:
+        for fd in fds:
+            os.close(fd)

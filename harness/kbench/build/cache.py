@@ -1,4 +1,7 @@
-"""Artifacts by content address. A finished entry is a folder that appears by one rename and never changes."""
+"""Artifacts by content address. A finished entry is a folder that appears by one rename and never changes.
+
+Nothing here needs cleaning up after a process that was killed: half-made entries are never found and go in time.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,18 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from kbench.errors import MachineFault
-from kbench.records import Record
+from kbench import units
+from kbench.errors import MachineFault, UsageFault
+from kbench.records import Kernel, Record
 
-FORMAT = 1
+FORMAT = 2
 STALE_S = 3600.0
+STALE_LOG_S = 7 * 24 * 3600.0
+LIMIT = 20 * 2**30
 
 
 class Entry(Record, frozen=True):
@@ -24,28 +31,43 @@ class Entry(Record, frozen=True):
     sha256: str
     seconds: float
     log: str
+    path: Literal["light", "full", "glue"] = "full"
+    why_full: str | None = None
+    kernels: tuple[Kernel, ...] = ()
+    glue: str | None = None  # the key of the entry that a light artifact needs beside it
+
+
+class Kept(Record, frozen=True):
+    """An entry as the listing shows it; `entry` is None where it is damaged."""
+
+    key: str
+    entry: Entry | None
+    size: int
+    used: float  # seconds since 1970
 
 
 class Cache:
     """`folder` None means a private one that goes with the process, for a home that cannot be written."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, shared: Path | None = None, limit: int = LIMIT) -> None:
         self._private = tempfile.TemporaryDirectory(prefix="kbench-cache-") if folder is None else None
         self.folder = Path(self._private.name) if self._private else folder or Path()
+        self.shared = shared  # another folder to read from, when that one cannot be written
+        self.limit = limit
         self._sweep()
 
     def find(self, key: str) -> tuple[Entry, Path] | None:
-        folder = self.folder / key
-        try:
-            entry = msgspec.json.decode((folder / "entry.json").read_bytes(), type=Entry)
-            artifact = folder / "artifact.so"
-            intact = hashlib.sha256(artifact.read_bytes()).hexdigest() == entry.sha256
-        except (OSError, msgspec.DecodeError):
-            return None
-        return (entry, artifact) if intact else None
+        """The entry and its artifact, if both are whole. Finding it counts as using it."""
+        for base in (self.folder, self.shared):
+            entry = _read(base / key) if base else None
+            if base and entry:
+                with contextlib.suppress(OSError):
+                    os.utime(base / key)
+                return entry, base / key / "artifact.so"
+        return None
 
-    def store(self, key: str, name: str, artifact: bytes, seconds: float, log: str) -> tuple[Entry, Path]:
-        entry = Entry(name=name, sha256=hashlib.sha256(artifact).hexdigest(), seconds=seconds, log=log)
+    def store(self, key: str, entry: Entry, artifact: bytes) -> tuple[Entry, Path]:
+        """Keeps it, then makes room for it."""
         try:
             fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
             try:
@@ -59,7 +81,39 @@ class Cache:
                 f"cannot keep a build in {self.folder}: {error.strerror}",
                 "free some disk, or point KBENCH_CACHE at a folder with room",
             ) from None
+        self.prune(self.limit, keep=(key, entry.glue or ""))
         return entry, self.folder / key / "artifact.so"
+
+    def keep_log(self, key: str, log: str) -> str | None:
+        """A failed build's whole log; where it is, if it could be kept."""
+        target = self.folder / f"log-{key}.txt"
+        with contextlib.suppress(OSError):
+            target.write_text(log, errors="replace")
+            return None if self._private else str(target)
+        return None
+
+    def kept(self) -> list[Kept]:
+        """Everything in the folder, the most recently used first."""
+        found = [_kept(path) for path in self.folder.iterdir() if path.is_dir() and len(path.name) == 64]
+        return sorted((entry for entry in found if entry), key=lambda entry: -entry.used)
+
+    def prune(self, limit: int, keep: tuple[str, ...] = ()) -> list[Kept]:
+        """Removes what was not used for the longest time until the rest fits; what was removed."""
+        entries, removed = self.kept(), []
+        total = sum(entry.size for entry in entries)
+        for entry in reversed(entries):
+            if total > limit and entry.key not in keep:
+                self.remove(entry.key)
+                removed.append(entry)
+                total -= entry.size
+        return removed
+
+    def remove(self, key: str) -> None:
+        # Renamed first: an entry is there whole or not at all, also while its files go.
+        with contextlib.suppress(OSError):
+            gone = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
+            (self.folder / key).rename(gone / key)
+            shutil.rmtree(gone, ignore_errors=True)
 
     def _publish(self, fresh: Path, target: Path) -> None:
         try:
@@ -67,22 +121,66 @@ class Cache:
         except OSError:
             if self.find(target.name):
                 return  # someone else was first, and may be reading it
-            shutil.rmtree(target, ignore_errors=True)  # damaged: ours replaces it
+            self.remove(target.name)  # damaged: ours replaces it
             fresh.rename(target)
 
     def _sweep(self) -> None:
-        """Half-made entries of processes that were killed."""
-        for path in self.folder.glob("new-*"):
-            with contextlib.suppress(OSError):  # another process may be sweeping too
-                if time.time() - path.stat().st_mtime > STALE_S:
-                    shutil.rmtree(path, ignore_errors=True)
+        """Half-made entries of processes that were killed, and logs that nobody came back for."""
+        for pattern, patience in (("new-*", STALE_S), ("log-*", STALE_LOG_S)):
+            for path in self.folder.glob(pattern):
+                with contextlib.suppress(OSError):  # another process may be sweeping too
+                    if time.time() - path.stat().st_mtime > patience:
+                        _delete(path)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(folder: Path) -> Entry | None:
+    try:
+        entry = msgspec.json.decode((folder / "entry.json").read_bytes(), type=Entry)
+        intact = digest((folder / "artifact.so").read_bytes()) == entry.sha256
+    except (OSError, msgspec.DecodeError):
+        return None
+    return entry if intact else None
+
+
+def _kept(folder: Path) -> Kept | None:
+    try:
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        return Kept(folder.name, _read(folder), size, folder.stat().st_mtime)
+    except OSError:  # removed while we looked
+        return None
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink()
+
+
+def opened() -> Cache:
+    """The user's cache, as large as KBENCH_CACHE_SIZE says; a private one where its folder cannot be written."""
+    folder = default_folder()
+    shared = _named_folder() if folder is None else None
+    return Cache(folder, shared, size_limit())
+
+
+def size_limit() -> int:
+    given = os.environ.get("KBENCH_CACHE_SIZE")
+    if not given:
+        return LIMIT
+    try:
+        return units.parse_bytes(given)
+    except ValueError:
+        raise UsageFault(f"KBENCH_CACHE_SIZE {given!r} is no size", "for instance KBENCH_CACHE_SIZE=5GB") from None
 
 
 def default_folder() -> Path | None:
     """KBENCH_CACHE, else below the user's cache folder; None where that cannot be written."""
-    named = os.environ.get("KBENCH_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(named) if named else Path(base) / "kbench" / f"builds-{FORMAT}"
+    folder = _named_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder):
@@ -90,3 +188,9 @@ def default_folder() -> Path | None:
     except OSError:
         return None
     return folder.resolve()
+
+
+def _named_folder() -> Path:
+    named = os.environ.get("KBENCH_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(named) if named else Path(base) / "kbench" / f"builds-{FORMAT}"

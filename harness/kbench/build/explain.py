@@ -1,36 +1,130 @@
-"""Finds the line of a compiler's output that matters and says it in one sentence."""
+"""Finds the line of a compiler's output that matters, says it in a sentence, and points at the solution's own line."""
 
 from __future__ import annotations
 
 import re
 
-ERROR = re.compile(r"^(?P<where>\S+?):?\s*(?:fatal )?error\s*(?:#\d+)?:\s*(?P<what>.+)$", re.M)
+from kbench.build.hints import hint_for
+from kbench.protocol import BuildAsk
+from kbench.records import BuildError, Record
+
+# gcc: `file:line:column: error: text`; nvcc: `file(line): error: text`; ptxas: `ptxas file, line 12; error : text`.
+PLACED = re.compile(
+    r"^(?:ptxas )?(?P<file>[^\s:(][^:(\n]*?)(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<cuda_line>\d+)\)"
+    r"|, line (?P<ptx_line>\d+)):?;?\s*(?:fatal )?error\s*(?:#[\w-]+)?\s*: (?P<what>.+)$",
+    re.M,
+)
+LOOSE = re.compile(r"^(?P<where>[^\n]*?)\b(?:fatal )?error\s*(?:#[\w-]+)?\s*: (?P<what>.+)$", re.M)
 UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>[^'`\n]+)")
 STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
+# Lines that only pass on what another line said, or that ninja and the drivers add.
+ECHOES = re.compile(r"ld returned \d|errors? detected in the compilation|^Error building extension")
+GENERATED = ("main.cpp", "cuda.cu")
+NEIGHBOURS = 3
+MAX_WHAT = 400
 
-HINTS = (
-    (
-        re.compile(r"was not declared in this scope|is undefined"),
-        "declare it in cpp_sources, or include its header",
-    ),
-    (re.compile(r"No such file or directory"), "the include is not to be found; check its name"),
-    (re.compile(r"expected .{1,20} before|expected a"), "a syntax error in the source"),
-)
+
+class Found(Record, frozen=True):
+    """An error as the compiler printed it."""
+
+    what: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
 
 
 def first_error(log: str) -> str:
     """One sentence for a failed build, hint included."""
+    found = find(log)
+    where = f"{found.file.rsplit('/', 1)[-1]}:{found.line}: " if found.file and found.line else ""
+    hint = hint_for(found.what, log)
+    return f"{where}{found.what}" + (f" ({hint})" if hint else "")
+
+
+def explain(log: str, ask: BuildAsk, solution: dict[str, str]) -> BuildError:
+    """The first error that matters, where `solution` holds the text of each of the solution's files by name."""
+    found = find(log)
+    hint = hint_for(found.what, log)
+    place = _place(found, ask, solution)
+    if place is None:
+        where = f"{found.file.rsplit('/', 1)[-1]}:{found.line}: " if found.file and found.line else ""
+        return BuildError(message=where + found.what, hint=hint)
+    file, line = place
+    code = solution[file].splitlines()[line - 1]
+    return BuildError(message=found.what, hint=hint, file=file, line=line, column=_column(found, log, code), code=code)
+
+
+def find(log: str) -> Found:
+    """The first error in a log that is none of those which only follow from others."""
     standard = STANDARD.search(log)
     if standard:
-        return f"torch's headers need C++{standard[1]}; remove the older -std flag from the solution's flags"
-    found = ERROR.search(log)
-    if found:
-        where = f"{found['where'].rsplit('/', 1)[-1].rstrip(':')}: " if found["where"] else ""
-        what = found["what"].strip()
-        hints = [hint for pattern, hint in HINTS if pattern.search(what)]
-        return f"{where}{what}" + (f" ({hints[0]})" if hints else "")
+        return Found(f"torch's headers need C++{standard[1]}; remove the older -std flag from the solution's flags")
+    for match in PLACED.finditer(log):
+        if not ECHOES.search(match[0]):
+            line = match["line"] or match["cuda_line"] or match["ptx_line"]
+            column = int(match["column"]) if match["column"] else None
+            return Found(match["what"].strip()[:MAX_WHAT], match["file"], int(line), column)
     unresolved = UNRESOLVED.search(log)
     if unresolved:
-        return f"unresolved symbol {unresolved['symbol'].strip()}"
+        return Found(f"unresolved symbol {unresolved['symbol'].strip()}"[:MAX_WHAT])
+    for match in LOOSE.finditer(log):
+        if not ECHOES.search(match[0]):
+            return Found(match["what"].strip()[:MAX_WHAT])
     lines = [line for line in log.splitlines() if line.strip()]
-    return lines[-1].strip()[:200] if lines else "the compiler ended without a message"
+    return Found(lines[-1].strip()[:MAX_WHAT] if lines else "the compiler ended without a message")
+
+
+def _place(found: Found, ask: BuildAsk, solution: dict[str, str]) -> tuple[str, int] | None:
+    """File and line of the solution's own that the compiler's place stands for."""
+    if not found.file or not found.line:
+        return None
+    own = next((name for name in solution if found.file.endswith("/" + name)), None)
+    if own and found.line <= len(solution[own].splitlines()):
+        return own, found.line
+    compiled = _compiled(found.file, ask)
+    matches = [(name, line) for name, text in solution.items() if (line := _same_line(compiled, found.line, text))]
+    return matches[0] if matches else None
+
+
+def _compiled(file: str, ask: BuildAsk) -> list[str]:
+    """The lines of a file that torch wrote from strings, or of one that came along."""
+    name = file.rsplit("/", 1)[-1]
+    if ask.kind == "inline" and name in GENERATED:
+        implicit = [] if ask.no_implicit_headers else ["#include <torch/extension.h>"]
+        if name == "cuda.cu":
+            implicit = [] if ask.no_implicit_headers else ["#include"] * 3
+        parts = ask.cpp_sources if name == "main.cpp" else ask.cuda_sources
+        return "\n".join((*implicit, *parts)).split("\n")
+    return next((text.splitlines() for path, text in ask.files.items() if path.endswith(name)), [])
+
+
+def _same_line(compiled: list[str], number: int, text: str) -> int | None:
+    """The line of `text` that reads the same and whose neighbours do too; None where none or several fit best."""
+    if not 0 < number <= len(compiled) or not compiled[number - 1].strip():
+        return None
+    wanted = _around(compiled, number - 1)
+    lines = text.splitlines()
+    scores = [
+        (sum(a == b for a, b in zip(_around(lines, i), wanted, strict=True)), i + 1)
+        for i, line in enumerate(lines)
+        if line.strip() == compiled[number - 1].strip()
+    ]
+    best = max(scores, default=(0, 0))
+    unique = sum(score == best[0] for score, _ in scores) == 1
+    return best[1] if scores and unique else None
+
+
+def _around(lines: list[str], index: int) -> list[str]:
+    span = range(index - NEIGHBOURS, index + NEIGHBOURS + 1)
+    return [lines[i].strip() if 0 <= i < len(lines) else "" for i in span]
+
+
+def _column(found: Found, log: str, code: str) -> int | None:
+    """Where the caret goes, from 1: the compiler's column, or the caret that nvcc drew under the line."""
+    if found.column:
+        return min(found.column, len(code) + 1)
+    stripped = code.strip()
+    drawn = re.search(rf"^(?P<indent>\s*){re.escape(stripped)}\n(?P<caret>\s*)\^", log, re.M)
+    if not stripped or not drawn:
+        return None
+    return len(drawn["caret"]) - len(drawn["indent"]) + (len(code) - len(code.lstrip())) + 1

@@ -1,33 +1,40 @@
-"""One compilation, inside the jail: torch's own load_inline and load, stopped before the import.
+"""One compilation, inside the jail: torch's own load_inline and load, stopped where they would run the compilers.
 
-Compiling exactly as torch would means letting torch do it; only the step that would import the artifact is
-taken out, because an artifact is loaded in its solution's worker and nowhere else.
+What torch writes until then (sources, flags, a build.ninja) is what gets built: with the light headers in the place
+of torch's where that works, else as it is. The step that would import the artifact is taken out too, because an
+artifact is loaded in its solution's worker and nowhere else.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from msgspec import structs
+
+from kbench.build import flags, glue, light, ninja, ptxas
 from kbench.protocol import BuildAsk
-from kbench.records import Record
+from kbench.records import BuildMode, Kernel, Record
 from kbench.wire import Channel
 
-MAX_LOG = 1 << 20
+MAX_LOG = 4 << 20
+LIGHT_REFUSAL = "the light path cannot build it"
 
 
 class Order(Record, frozen=True):
-    """What the builder asks of one jailed job."""
+    """What the builder asks of one jailed job: a solution's extension, with the glue coming along, or the glue."""
 
-    ask: BuildAsk
     compiler: str
     cuda_home: str | None
     arch_list: str | None
     jobs: int
+    ask: BuildAsk | None = None  # None: make the glue
+    mode: BuildMode = "auto"
+    has_glue: bool = False
+    why_no_glue: str | None = None
     flags_only: bool = False
 
 
@@ -37,6 +44,9 @@ class Made(Record, frozen=True):
     artifact: bytes | None
     log: str
     seconds: float
+    path: Literal["light", "full"] | None = None
+    why_full: str | None = None
+    kernels: tuple[Kernel, ...] = ()
 
 
 def run(channel: Channel) -> None:
@@ -44,61 +54,118 @@ def run(channel: Channel) -> None:
     began = time.monotonic()
     folder = Path(os.environ["KBENCH_SCRATCH"], "solution", "build")
     folder.mkdir(parents=True)
-    artifact, log = _compile(order, folder)
-    channel.send(Made(artifact=artifact, log=log[-MAX_LOG:], seconds=time.monotonic() - began))
-
-
-def _compile(order: Order, folder: Path) -> tuple[bytes | None, str]:
     os.environ["MAX_JOBS"] = str(order.jobs)
     os.environ["CXX"] = order.compiler
     if order.arch_list:
         os.environ["TORCH_CUDA_ARCH_LIST"] = order.arch_list
-    refusal = _refused_standard(order)
-    if refusal or order.flags_only:
-        return None, refusal or ""
+    made = _glue(order, folder) if order.ask is None else _extension(order, order.ask, folder, channel)
+    channel.send(structs.replace(made, log=made.log[-MAX_LOG:], seconds=time.monotonic() - began))
+
+
+def _glue(order: Order, folder: Path) -> Made:
     try:
-        _as_torch_would(order, folder)
+        return Made(glue.build(folder, order.compiler, order.cuda_home).read_bytes(), "", 0.0)
+    except glue.Unbuildable as error:
+        return Made(None, str(error) or "the glue does not build", 0.0)
+
+
+def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> Made:
+    refusal = _refused(ask)
+    if refusal or order.flags_only:
+        return Made(None, refusal or "", 0.0)
+    building = _Building(order, ask, folder, _place_glue(order, folder, channel))
+    try:
+        _as_torch_would(order, ask, folder, building.instead_of_ninja)
+    except ninja.Failed as failed:
+        return Made(None, f"Error building extension '{ask.name}': {failed}", 0.0, building.path, building.why_full)
     except (RuntimeError, OSError, ValueError, AssertionError) as error:
-        return None, str(error)
-    made = list(folder.glob("*.so"))
-    return (made[0].read_bytes(), "") if made else (None, "the build left no shared object")
+        return Made(None, str(error), 0.0, building.path, building.why_full)
+    if building.artifact is None or not building.artifact.exists():
+        return Made(None, "the build left no shared object", 0.0, building.path, building.why_full)
+    kernels = ptxas.demangled(ptxas.kernels(building.log))
+    return Made(building.artifact.read_bytes(), building.log, 0.0, building.path, building.why_full, kernels)
 
 
-def _refused_standard(order: Order) -> str | None:
-    """A `-std` of the solution that torch's headers refuse costs two seconds to find, not a minute."""
-    import torch.utils.cpp_extension as extension
+def _refused(ask: BuildAsk) -> str | None:
+    """Flags that no build gets, and a `-std` that torch's headers refuse: a minute's compilation would say no more."""
+    import torch
 
-    flags = (*order.ask.extra_cflags, *order.ask.extra_cuda_cflags)
-    standards = [flag for flag in flags if flag.startswith(("-std=", "--std="))]
-    includes = [f"-I{path}" for path in extension.include_paths("cpu")]
-    for standard in dict.fromkeys(standards):
-        command = [
-            order.compiler,
-            standard.replace("--std", "-std"),
-            *includes,
-            "-E",
-            "-x",
-            "c++",
-            "-o",
-            "/dev/null",
-        ]
-        program = "#include <ATen/ATen.h>\n"
-        run = subprocess.run([*command, "-"], input=program, capture_output=True, text=True, check=False)
-        if run.returncode and "#error" in run.stderr:
-            return f"{standard}:\n{run.stderr}"
+    all_flags = (*ask.extra_cflags, *ask.extra_cuda_cflags, *ask.extra_ldflags)
+    refusal = flags.refused(all_flags)
+    if refusal:
+        return f"error: {refusal}"
+    header = Path(torch.__file__).parent / "include" / "ATen" / "ATen.h"
+    least = flags.least_year(header.read_text())
+    own = flags.year((*ask.extra_cflags, *ask.extra_cuda_cflags))
+    if own and own < least:
+        return f"ATen/ATen.h: error: #error C++{least % 100} or later compatible compiler is required to use ATen."
     return None
 
 
-def _as_torch_would(order: Order, folder: Path) -> None:
+def _place_glue(order: Order, folder: Path, channel: Channel) -> Path | None:
+    if not order.has_glue:
+        return None
+    target = folder.parent / "glue" / glue.SONAME
+    target.parent.mkdir()
+    with os.fdopen(channel.take_fds(1)[0], "rb") as source:
+        target.write_bytes(source.read())
+    return target
+
+
+class _Building:
+    """Takes the place of torch's call of ninja: the light build first, where it is wanted, then the full one."""
+
+    def __init__(self, order: Order, ask: BuildAsk, folder: Path, glue_path: Path | None) -> None:
+        self.order = order
+        self.ask = ask
+        self.folder = folder
+        self.glue = glue_path
+        self.path: Literal["light", "full"] | None = None
+        self.why_full: str | None = None
+        self.artifact: Path | None = None
+        self.log = ""
+
+    def instead_of_ninja(self, build_directory: str, *_: object, **__: object) -> None:
+        text = ninja.with_usage(Path(build_directory, "build.ninja").read_text())
+        try:
+            if self.order.mode == "full":
+                raise light.Outside("--build full")
+            self._light(text)
+        except light.Outside as outside:
+            self.why_full = str(outside)
+            if self.order.mode == "light":
+                raise ninja.Failed(f"error: {LIGHT_REFUSAL}: {outside}") from None
+            self._full(text)
+
+    def _light(self, text: str) -> None:
+        import torch.utils.cpp_extension as extension
+
+        why = light.why_not(self.ask, flags.torch_year(Path(extension.__file__).read_text()))
+        if why or self.glue is None:
+            raise light.Outside(why or self.order.why_no_glue or "there is no glue")
+        include = Path(extension.include_paths("cpu")[0])
+        self.path = "light"
+        self.artifact, self.log = light.build(
+            self.folder / "light", self.ask, text, include, self.glue, self.order.jobs
+        )
+
+    def _full(self, text: str) -> None:
+        self.path = "full"
+        self.log = ninja.run(self.folder, text, self.order.jobs)
+        self.artifact = self.folder / f"{self.ask.name}.so"
+
+
+def _as_torch_would(order: Order, ask: BuildAsk, folder: Path, instead_of_ninja: Callable[..., None]) -> None:
     import torch.utils.cpp_extension as extension
 
     modules: Any = extension
     modules._import_module_from_library = lambda *_, **__: None
+    modules._run_ninja_build = instead_of_ninja
     if order.cuda_home:
         modules.CUDA_HOME = order.cuda_home
-    build: Callable[..., Any] = _inline if order.ask.kind == "inline" else _files
-    _write_files(order.ask, folder.parent / "files")
-    build(modules, order.ask, folder)
+    build: Callable[..., Any] = _inline if ask.kind == "inline" else _files
+    _write_files(ask, folder.parent / "files")
+    build(modules, ask, folder)
 
 
 def _write_files(ask: BuildAsk, home: Path) -> None:

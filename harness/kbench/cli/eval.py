@@ -14,13 +14,14 @@ from kbench.client import Referee
 from kbench.errors import MachineFault, UsageFault
 from kbench.records import Result
 from kbench.report import text
-from kbench.settings import BASELINES, STAGES, Settings, checked
+from kbench.settings import BASELINES, BUILD_MODES, STAGES, Settings, checked
 
 HELP = """Build SOLUTION, check it against PROBLEM, time it, and say how much faster it is.
 
 PROBLEM and SOLUTION are paths, or short names as `kbench list` shows them. A solution is a file with ModelNew, a
 folder with a solution.py, or a language model's reply (.md, .txt) that holds one.
 """
+BUILD_HELP = "Against light headers (seconds), torch's own (a minute), or light where that works."
 
 
 @click.command("eval", help=HELP, short_help="Evaluate one solution of one problem.")
@@ -34,6 +35,7 @@ folder with a solution.py, or a language model's reply (.md, .txt) that holds on
 @click.option("--atol", type=float, help="Absolute tolerance, instead of the problem's.")
 @click.option("--rtol", type=float, help="Relative tolerance, instead of the problem's.")
 @click.option("--timeout", "timeouts", multiple=True, metavar="STAGE=SECONDS", help=f"Stages: {', '.join(STAGES)}.")
+@click.option("--build", type=click.Choice(BUILD_MODES), default="auto", show_default=True, help=BUILD_HELP)
 @click.option("--entry", metavar="CLASS", help="The solution's class.  [ModelNew, else Model]")
 @click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
 @click.option("--processes", default=1, show_default=True, help="Repeat in so many fresh workers.")

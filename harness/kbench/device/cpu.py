@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Literal
@@ -12,6 +11,7 @@ import torch
 from kbench.device import memory
 from kbench.device.gate import BlockingGate, Gate
 from kbench.device.telemetry import HostProbe, Probe
+from kbench.machine import available_memory, meminfo, usable_cores
 from kbench.records import DeviceInfo
 
 DEFAULT_CACHE = 32 * 2**20
@@ -28,7 +28,7 @@ class Cpu:
             kind="cpu",
             name=_model_name(),
             threads=usable_cores(),
-            memory_bytes=_memory("MemTotal"),
+            memory_bytes=meminfo("MemTotal"),
             cache_bytes=self.cache_bytes(),
         )
 
@@ -76,31 +76,6 @@ class Cpu:
 
     def environment(self) -> dict[str, str]:
         return {"CUDA_VISIBLE_DEVICES": ""}
-
-
-def usable_cores() -> int:
-    """Affinity, bounded by a cgroup quota where there is one."""
-    cores = len(os.sched_getaffinity(0))
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return max(1, min(cores, int(quota) // int(period)))
-    except (OSError, ValueError):
-        return cores
-
-
-def available_memory() -> int:
-    """What can still be taken, within a cgroup's limit where there is one."""
-    free = _memory("MemAvailable") or 2**33
-    try:
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        return min(free, limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
-    except (OSError, ValueError):
-        return free
-
-
-def _memory(field: str) -> int | None:
-    match = re.search(rf"^{field}:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
-    return int(match[1]) * 1024 if match else None
 
 
 def _cache_size(path: Path) -> int:

@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from kbench.build import explain
 from kbench.build.builder import Outcome, Request
+from kbench.build.job import LIGHT_REFUSAL
 from kbench.device.interface import Device
 from kbench.errors import MachineFault, RefereeDied
 from kbench.protocol import BuildAsk, BuildReply
-from kbench.records import Build, Extension
+from kbench.records import Build, BuildError, BuildMode, Extension
 from kbench.referee import ruling
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.wire import Channel, Closed, Late
 
 GRACE_S = 30.0
-MAX_LOG = 16 * 1024
+MAX_LOG = 64 * 1024
 MAX_NAME = 200
 
 
 class Builds:
     """The builds of one evaluation."""
 
-    def __init__(self, builder: Channel, device: Device, layers: frozenset[str]) -> None:
+    def __init__(
+        self, builder: Channel, device: Device, layers: frozenset[str], mode: BuildMode, texts: dict[str, str]
+    ) -> None:
         self.builder = builder
         self.device = device
         self.layers = layers
+        self.mode = mode
+        self.texts = texts  # the solution's own files, which errors point into
         self.extensions: list[Extension] = []
 
-    def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, int | None]:
-        """The reply for the worker, with the artifact's descriptor where there is one."""
+    def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, list[int]]:
+        """The reply for the worker, with the descriptors of the artifact and its glue."""
         runs_here = self.device.kind == "cuda" or not _wants_cuda(ask)
         if len(ask.name) > MAX_NAME or not ask.name.isidentifier():
             raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
-        outcome = self._ask(
-            Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, not runs_here), seconds
-        )
+        request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, self.mode, not runs_here)
+        outcome = self._ask(request, seconds)
         if outcome.machine:
             raise MachineFault(outcome.machine, outcome.fix)
         if outcome.timed_out:
             raise Stopped(ruling.of_deadline("build", seconds))
         if not runs_here and not outcome.log:
             raise Stopped(Ruling("unsupported", f"extension {ask.name!r} has CUDA sources and the device is the CPU"))
-        self.extensions.append(_extension(ask, outcome))
-        if outcome.sha256 is None:
-            handle.failed_build = f"extension {ask.name!r}: {explain.first_error(outcome.log)}"
-            return BuildReply(name=ask.name, error=outcome.log), None
-        return BuildReply(name=ask.name, error=None), self.builder.take_fds(1)[0]
+        error = explain.explain(outcome.log, ask, self.texts) if outcome.sha256 is None else None
+        self.extensions.append(_extension(ask, outcome, error))
+        if error is not None:
+            if self.mode == "light" and outcome.path != "full" and LIGHT_REFUSAL in outcome.log:
+                raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
+            handle.failed_build = f"extension {ask.name!r}: {_sentence(error)}"
+            return BuildReply(name=ask.name, error=outcome.log), []
+        reply = BuildReply(name=ask.name, error=None, with_glue=outcome.with_glue)
+        return reply, self.builder.take_fds(2 if outcome.with_glue else 1)
 
     def summary(self) -> Build:
         seconds = sum(extension.seconds for extension in self.extensions)
@@ -53,7 +63,7 @@ class Builds:
         return Build(
             seconds=seconds,
             cached=built and all(extension.cached for extension in self.extensions),
-            path="full" if built else "none",
+            path=_path(self.extensions),
             extensions=tuple(self.extensions),
         )
 
@@ -77,12 +87,28 @@ def _wants_cuda(ask: BuildAsk) -> bool:
     return ask.has_cuda_sources or bool(ask.with_cuda)
 
 
-def _extension(ask: BuildAsk, outcome: Outcome) -> Extension:
+def _path(extensions: list[Extension]) -> Literal["light", "full", "none"]:
+    if not extensions:
+        return "none"
+    return "light" if all(extension.path == "light" for extension in extensions) else "full"
+
+
+def _sentence(error: BuildError) -> str:
+    where = f"{error.file}:{error.line}: " if error.file else ""
+    return f"{where}{error.message}" + (f" ({error.hint})" if error.hint else "")
+
+
+def _extension(ask: BuildAsk, outcome: Outcome, error: BuildError | None) -> Extension:
     return Extension(
         name=ask.name,
         key=outcome.key,
         cached=outcome.cached,
         seconds=outcome.seconds,
         artifact=outcome.sha256,
-        log=outcome.log[-MAX_LOG:] or None,
+        path=outcome.path,
+        why_full=outcome.why_full,
+        kernels=outcome.kernels,
+        error=error,
+        log=outcome.log[-MAX_LOG:] or None if error else None,
+        log_file=outcome.log_file,
     )

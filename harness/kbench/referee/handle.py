@@ -39,7 +39,7 @@ MAX_FROM_WORKER = 16 * 2**20
 MAX_TEXT = 4000
 
 T = TypeVar("T")
-Builds = Callable[[BuildAsk], tuple[BuildReply, int | None]]
+Builds = Callable[[BuildAsk], tuple[BuildReply, list[int]]]
 
 
 class Handle:
@@ -165,11 +165,11 @@ class Handle:
         if self.builds is None or self.build_count > MAX_BUILDS:
             raise Stopped(ruling.of_protocol("a build request out of place"))
         began = time.monotonic()
-        reply, fd = self.builds(ask)
+        reply, fds = self.builds(ask)
         try:
-            self.send(reply, () if fd is None else (fd,))
+            self.send(reply, fds)
         finally:
-            if fd is not None:
+            for fd in fds:
                 os.close(fd)
         return time.monotonic() - began
 

@@ -14,11 +14,11 @@ import torch
 from kbench import problem, solution
 from kbench.device import heap
 from kbench.device.choose import choose
-from kbench.device.cpu import available_memory, usable_cores
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
 from kbench.errors import KbenchError, MachineFault
 from kbench.jail import layers as jail_layers
+from kbench.machine import available_memory, usable_cores
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Ready
@@ -78,7 +78,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
     candidate = solution.read(Path(asked.solution), asked.solution_id, asked.settings.entry)
     lease = Lease(device.lease_name())
     for workload in problem.choose_workloads(of_problem, asked.workloads, device.kind, source.id):
-        builds = Builds(builder, device, staff.layers)
+        builds = Builds(builder, device, staff.layers, asked.settings.build, solution.own_texts(candidate))
         evaluation = Evaluation(
             staff, builds, lease, source, of_problem, workload, candidate, asked.settings, client.send
         )

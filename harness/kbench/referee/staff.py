@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from kbench.device.cpu import available_memory
 from kbench.device.interface import Device
 from kbench.errors import MachineFault
 from kbench.jail import landlock
 from kbench.jail.launch import Plan
 from kbench.jail.layers import LAYERS, Limits
+from kbench.machine import available_memory
 from kbench.referee.handle import Handle
 from kbench.wire import Channel
 
