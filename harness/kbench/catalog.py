@@ -53,6 +53,15 @@ def identity(path: Path, kind: Kind, root: Path | None) -> str:
     return path.stem if path.is_file() else path.name
 
 
+def problem_of(solution_id: str, root: Path | None) -> Path | None:
+    """The problem that a solution's place below `solutions/` mirrors."""
+    if root is None:
+        return None
+    places = (Path(solution_id), Path(solution_id).parent)
+    files = [(root / "problems" / place).with_suffix(".py") for place in places if place.name]
+    return next((file for file in files if file.is_file()), None)
+
+
 def entries(kind: Kind, root: Path | None) -> list[Path]:
     """Everything below the root that can be named, sorted."""
     return sorted(_walk(root / kind, kind)) if root and (root / kind).is_dir() else []

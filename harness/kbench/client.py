@@ -18,7 +18,17 @@ from kbench import catalog
 from kbench.device.names import check_name
 from kbench.errors import BY_NAME, KbenchError, MachineFault, ProblemFault, RefereeDied
 from kbench.records import Result
-from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, FromReferee
+from kbench.referee.events import (
+    Complete,
+    Entered,
+    Evaluate,
+    Failed,
+    Finding,
+    FromReferee,
+    Prepare,
+    Prepared,
+    ToReferee,
+)
 from kbench.settings import DEADLINES, Settings, checked
 from kbench.wire import Channel, Closed, Late
 
@@ -91,6 +101,28 @@ class Referee:
                 self.close()
             raise
 
+    def build(self, solution: str | Path, arch_list: str, settings: Settings, problem: Path | None = None) -> Prepared:
+        """Builds a solution's extensions ahead of time; nothing of it is called."""
+        path = catalog.locate(str(solution), "solutions", self.root)
+        identity = catalog.identity(path, "solutions", self.root)
+        problem = problem or catalog.problem_of(identity, self.root)
+        self._start(lambda _: None)
+        self._send(
+            Prepare(
+                solution=str(path),
+                solution_id=identity,
+                problem=str(problem) if problem else None,
+                problem_id=catalog.identity(problem, "problems", self.root) if problem else None,
+                arch_list=arch_list,
+                settings=settings,
+            )
+        )
+        while not isinstance(message := self._receive(None), Prepared):
+            pass
+        self._receive(START_S)
+        self._entered = Entered("done")
+        return message
+
     def close(self) -> None:
         """Ends the referee and everything it started, and waits until it is gone."""
         if self._channel:
@@ -146,7 +178,7 @@ class Referee:
                 self._entered = Entered("done")
                 return results
 
-    def _send(self, message: Evaluate) -> None:
+    def _send(self, message: ToReferee) -> None:
         assert self._channel
         try:
             self._channel.send(message)

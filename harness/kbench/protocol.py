@@ -74,6 +74,7 @@ class BuildReply(Record, frozen=True, tag=True):
     name: str
     error: str | None
     with_glue: bool = False
+    ahead: bool = False  # built for another machine: nothing comes along, nothing of it can be called here
 
 
 ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | BuildReply

@@ -86,7 +86,7 @@ class Cache:
 
     def keep_log(self, key: str, log: str) -> str | None:
         """A failed build's whole log; where it is, if it could be kept."""
-        target = self.folder / f"log-{key}.txt"
+        target = self.folder / f"log-{key[:16]}.txt"
         with contextlib.suppress(OSError):
             target.write_text(log, errors="replace")
             return None if self._private else str(target)
@@ -97,16 +97,22 @@ class Cache:
         found = [_kept(path) for path in self.folder.iterdir() if path.is_dir() and len(path.name) == 64]
         return sorted((entry for entry in found if entry), key=lambda entry: -entry.used)
 
-    def prune(self, limit: int, keep: tuple[str, ...] = ()) -> list[Kept]:
-        """Removes what was not used for the longest time until the rest fits; what was removed."""
-        entries, removed = self.kept(), []
+    def surplus(self, limit: int, keep: tuple[str, ...] = ()) -> list[Kept]:
+        """What has to go for the rest to fit, the longest unused first."""
+        entries, chosen = self.kept(), []
         total = sum(entry.size for entry in entries)
         for entry in reversed(entries):
             if total > limit and entry.key not in keep:
-                self.remove(entry.key)
-                removed.append(entry)
+                chosen.append(entry)
                 total -= entry.size
-        return removed
+        return chosen
+
+    def prune(self, limit: int, keep: tuple[str, ...] = ()) -> list[Kept]:
+        """Removes the surplus; what was removed."""
+        gone = self.surplus(limit, keep)
+        for entry in gone:
+            self.remove(entry.key)
+        return gone
 
     def remove(self, key: str) -> None:
         # Renamed first: an entry is there whole or not at all, also while its files go.

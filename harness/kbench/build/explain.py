@@ -19,6 +19,7 @@ UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>
 STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
 # Lines that only pass on what another line said, or that ninja and the drivers add.
 ECHOES = re.compile(r"ld returned \d|errors? detected in the compilation|^Error building extension")
+BINDING = re.compile(r'm\.def\("(\w+)", ')
 GENERATED = ("main.cpp", "cuda.cu")
 NEIGHBOURS = 3
 MAX_WHAT = 400
@@ -51,7 +52,8 @@ def explain(log: str, ask: BuildAsk, solution: dict[str, str]) -> BuildError:
         return BuildError(message=where + found.what, hint=hint)
     file, line = place
     code = solution[file].splitlines()[line - 1]
-    return BuildError(message=found.what, hint=hint, file=file, line=line, column=_column(found, log, code), code=code)
+    column = _column(found, code, _line_of(found, ask), log)
+    return BuildError(message=found.what, hint=hint, file=file, line=line, column=column, code=code)
 
 
 def find(log: str) -> Found:
@@ -82,8 +84,29 @@ def _place(found: Found, ask: BuildAsk, solution: dict[str, str]) -> tuple[str, 
     if own and found.line <= len(solution[own].splitlines()):
         return own, found.line
     compiled = _compiled(found.file, ask)
+    binding = BINDING.match(compiled[found.line - 1]) if found.line <= len(compiled) else None
+    if binding:
+        return _naming(binding[1], solution)
     matches = [(name, line) for name, text in solution.items() if (line := _same_line(compiled, found.line, text))]
     return matches[0] if matches else None
+
+
+def _naming(name: str, solution: dict[str, str]) -> tuple[str, int] | None:
+    """The one line that names a function between quotes, as `functions` does."""
+    named = re.compile(rf"[\"']{re.escape(name)}[\"']")
+    lines = [
+        (file, i + 1)
+        for file, text in solution.items()
+        for i, line in enumerate(text.splitlines())
+        if named.search(line)
+    ]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _line_of(found: Found, ask: BuildAsk) -> str | None:
+    """The text that the compiler read there."""
+    lines = _compiled(found.file or "", ask)
+    return lines[found.line - 1] if found.line and found.line <= len(lines) else None
 
 
 def _compiled(file: str, ask: BuildAsk) -> list[str]:
@@ -93,25 +116,30 @@ def _compiled(file: str, ask: BuildAsk) -> list[str]:
         implicit = [] if ask.no_implicit_headers else ["#include <torch/extension.h>"]
         if name == "cuda.cu":
             implicit = [] if ask.no_implicit_headers else ["#include"] * 3
-        parts = ask.cpp_sources if name == "main.cpp" else ask.cuda_sources
+        parts = (*ask.cpp_sources, *_bindings(ask)) if name == "main.cpp" else ask.cuda_sources
         return "\n".join((*implicit, *parts)).split("\n")
     return next((text.splitlines() for path, text in ask.files.items() if path.endswith(name)), [])
+
+
+def _bindings(ask: BuildAsk) -> list[str]:
+    """What torch appends where `functions` are given, one line each."""
+    if ask.functions is None:
+        return []
+    return ["PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {", *(f'm.def("{name}", ' for name in ask.functions)]
 
 
 def _same_line(compiled: list[str], number: int, text: str) -> int | None:
     """The line of `text` that reads the same and whose neighbours do too; None where none or several fit best."""
     if not 0 < number <= len(compiled) or not compiled[number - 1].strip():
         return None
+    code, lines = compiled[number - 1].strip(), text.splitlines()
+    # A source of one line stands between quotes, so it is only part of its line.
+    candidates = [i for i, line in enumerate(lines) if line.strip() == code]
+    candidates = candidates or [i for i, line in enumerate(lines) if len(code) > 5 and code in line]
     wanted = _around(compiled, number - 1)
-    lines = text.splitlines()
-    scores = [
-        (sum(a == b for a, b in zip(_around(lines, i), wanted, strict=True)), i + 1)
-        for i, line in enumerate(lines)
-        if line.strip() == compiled[number - 1].strip()
-    ]
+    scores = [(sum(a == b for a, b in zip(_around(lines, i), wanted, strict=True)), i + 1) for i in candidates]
     best = max(scores, default=(0, 0))
-    unique = sum(score == best[0] for score, _ in scores) == 1
-    return best[1] if scores and unique else None
+    return best[1] if sum(score == best[0] for score, _ in scores) == 1 else None
 
 
 def _around(lines: list[str], index: int) -> list[str]:
@@ -119,12 +147,18 @@ def _around(lines: list[str], index: int) -> list[str]:
     return [lines[i].strip() if 0 <= i < len(lines) else "" for i in span]
 
 
-def _column(found: Found, log: str, code: str) -> int | None:
+def _column(found: Found, code: str, compiled: str | None, log: str) -> int | None:
     """Where the caret goes, from 1: the compiler's column, or the caret that nvcc drew under the line."""
+    shown = code.strip() if compiled is None else compiled
+    binding = BINDING.match(shown)
+    if binding:
+        return code.find(binding[1]) + 1 or None
+    shift = max(code.find(shown.strip()), 0) - (len(shown) - len(shown.lstrip()))
     if found.column:
-        return min(found.column, len(code) + 1)
-    stripped = code.strip()
-    drawn = re.search(rf"^(?P<indent>\s*){re.escape(stripped)}\n(?P<caret>\s*)\^", log, re.M)
-    if not stripped or not drawn:
+        return max(1, min(found.column + shift, len(code) + 1))
+    if not shown.strip():
         return None
-    return len(drawn["caret"]) - len(drawn["indent"]) + (len(code) - len(code.lstrip())) + 1
+    drawn = re.search(rf"^(?P<indent> *){re.escape(shown.strip())} *\n(?P<caret> *)\^", log, re.M)
+    if not drawn:
+        return None
+    return len(drawn["caret"]) - len(drawn["indent"]) + max(code.find(shown.strip()), 0) + 1

@@ -23,7 +23,7 @@ class Unbuildable(Exception):
 def build(folder: Path, compiler: str, cuda_home: str | None) -> Path:
     """All parts side by side, then linked against torch."""
     with_cuda = torch.version.cuda is not None and cuda_home is not None
-    parts = ["tensor", "python", *(["cuda"] if with_cuda else [])]
+    parts = ["tensor", "python", "cuda" if with_cuda else "cuda_absent"]
     includes = [f"-isystem{path}" for path in _includes(cuda_home if with_cuda else None)]
     running = [
         _start([compiler, *_flags(), *includes, "-c", str(source), "-o", str(folder / f"{part}.o")])

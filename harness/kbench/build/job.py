@@ -77,7 +77,7 @@ def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> M
     try:
         _as_torch_would(order, ask, folder, building.instead_of_ninja)
     except ninja.Failed as failed:
-        return Made(None, f"Error building extension '{ask.name}': {failed}", 0.0, building.path, building.why_full)
+        return Made(None, str(failed), 0.0, building.path, building.why_full)
     except (RuntimeError, OSError, ValueError, AssertionError) as error:
         return Made(None, str(error), 0.0, building.path, building.why_full)
     if building.artifact is None or not building.artifact.exists():

@@ -61,14 +61,15 @@ def command(problem: str, solution: str, as_json: bool, output: str | None, verb
 
 
 def _settings(options: dict[str, Any]) -> Settings:
-    timeouts = dict(_timeout(given) for given in options.pop("timeouts"))
+    timeouts = dict(timeout(given) for given in options.pop("timeouts"))
     baselines = tuple(dict.fromkeys(options.pop("baselines"))) or ("eager",)
     budget, keep = options.pop("budget"), options.pop("keep")
     kept = str(Path(keep).resolve()) if keep else None
     return checked(Settings(timeouts=timeouts, baselines=baselines, budget_s=budget, keep=kept, **options))
 
 
-def _timeout(given: str) -> tuple[str, float]:
+def timeout(given: str) -> tuple[str, float]:
+    """STAGE=SECONDS."""
     stage, equals, seconds = given.partition("=")
     try:
         return stage, float(seconds) if equals else float("nan")

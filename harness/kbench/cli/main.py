@@ -14,7 +14,7 @@ import click
 from kbench import __version__
 from kbench.errors import KbenchError, RefereeDied
 
-COMMANDS = {"eval": "eval", "list": "list", "doctor": "doctor", "schema": "schema"}
+COMMANDS = {name: name for name in ("eval", "build", "cache", "list", "doctor", "schema")}
 INTERRUPTED = 130
 EXIT_CODES = """\b
 Exit codes:

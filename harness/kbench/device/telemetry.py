@@ -103,6 +103,17 @@ def has_nvml() -> bool:
     return importlib.util.find_spec("pynvml") is not None
 
 
+def capability() -> str | None:
+    """Of the first GPU, as `9.0`; None where there is none. Asked without touching CUDA."""
+    try:
+        command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = run.stdout.split()
+    return lines[0] if run.returncode == 0 and lines else None
+
+
 def reasons(bits: int) -> tuple[str, ...]:
     return tuple(name for bit, name in THROTTLES.items() if bits & bit)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from kbench.build import explain
 from kbench.build.builder import Outcome, Request
 from kbench.build.job import LIGHT_REFUSAL
 from kbench.device.interface import Device
-from kbench.errors import MachineFault, RefereeDied
+from kbench.errors import MachineFault, RefereeDied, UsageFault
 from kbench.protocol import BuildAsk, BuildReply
 from kbench.records import Build, BuildError, BuildMode, Extension
 from kbench.referee import ruling
@@ -25,8 +26,15 @@ class Builds:
     """The builds of one evaluation."""
 
     def __init__(
-        self, builder: Channel, device: Device, layers: frozenset[str], mode: BuildMode, texts: dict[str, str]
+        self,
+        builder: Channel,
+        device: Device,
+        layers: frozenset[str],
+        mode: BuildMode,
+        texts: dict[str, str],
+        ahead: str | None = None,
     ) -> None:
+        self.ahead = ahead  # the architectures to build for where nothing will run
         self.builder = builder
         self.device = device
         self.layers = layers
@@ -36,9 +44,13 @@ class Builds:
 
     def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, list[int]]:
         """The reply for the worker, with the descriptors of the artifact and its glue."""
-        runs_here = self.device.kind == "cuda" or not _wants_cuda(ask)
+        for_elsewhere = self.ahead is not None and _wants_cuda(ask)
+        runs_here = self.device.kind == "cuda" or not _wants_cuda(ask) or for_elsewhere
         if len(ask.name) > MAX_NAME or not ask.name.isidentifier():
             raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
+        if for_elsewhere and not self.ahead:
+            fix = "name one with --arch, for instance --arch 9.0 for an H100 or H200"
+            raise UsageFault(f"extension {ask.name!r} has CUDA sources, and there is no GPU here to build for", fix)
         request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, self.mode, not runs_here)
         outcome = self._ask(request, seconds)
         if outcome.machine:
@@ -54,8 +66,12 @@ class Builds:
                 raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
             handle.failed_build = f"extension {ask.name!r}: {_sentence(error)}"
             return BuildReply(name=ask.name, error=outcome.log), []
-        reply = BuildReply(name=ask.name, error=None, with_glue=outcome.with_glue)
-        return reply, self.builder.take_fds(2 if outcome.with_glue else 1)
+        files = self.builder.take_fds(2 if outcome.with_glue else 1)
+        if for_elsewhere:
+            for fd in files:
+                os.close(fd)
+            return BuildReply(name=ask.name, error=None, ahead=True), []
+        return BuildReply(name=ask.name, error=None, with_glue=outcome.with_glue), files
 
     def summary(self) -> Build:
         seconds = sum(extension.seconds for extension in self.extensions)
@@ -79,6 +95,8 @@ class Builds:
 
     def _arch_list(self) -> str | None:
         # What torch itself would choose beside this GPU; the builder's jail has none to look at.
+        if self.ahead is not None:
+            return self.ahead
         capability = self.device.info().capability
         return f"{capability}+PTX" if capability else None
 

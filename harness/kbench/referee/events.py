@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kbench.records import Record, Result
+from kbench.records import Build, Record, Result
 from kbench.settings import Settings
 
 
@@ -20,6 +20,17 @@ class Evaluate(Record, frozen=True, tag=True):
     more: bool = False  # others follow: keep spare workers ready
 
 
+class Prepare(Record, frozen=True, tag=True):
+    """Build a solution's extensions ahead of time; construct it too where its problem is known."""
+
+    solution: str
+    solution_id: str
+    problem: str | None
+    problem_id: str | None
+    arch_list: str
+    settings: Settings
+
+
 class Entered(Record, frozen=True, tag=True):
     """A stage began. With `limit_s` the problem's own code runs, which may hang or end the referee."""
 
@@ -32,6 +43,15 @@ class Finding(Record, frozen=True, tag=True):
     """The result of one workload."""
 
     result: Result
+
+
+class Prepared(Record, frozen=True, tag=True):
+    """What became of a solution's builds. `note` says why it got no further than it did."""
+
+    solution: str
+    build: Build
+    failed: bool
+    note: str | None
 
 
 class Failed(Record, frozen=True, tag=True):
@@ -52,4 +72,5 @@ class Ready(Record, frozen=True, tag=True):
     device: Any
 
 
-FromReferee = Entered | Finding | Failed | Complete | Ready
+ToReferee = Evaluate | Prepare
+FromReferee = Entered | Finding | Prepared | Failed | Complete | Ready

@@ -19,9 +19,10 @@ from kbench.device.lease import Lease
 from kbench.errors import KbenchError, MachineFault
 from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
+from kbench.referee import ahead
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
-from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Ready
+from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Prepare, Ready, ToReferee
 from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
 from kbench.settings import DEADLINES
@@ -46,14 +47,17 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
     client.send(Ready(device=device.info()))
     while True:
         with own_flags():
-            _answer(client, staff, builder, client.receive(Evaluate))
+            _answer(client, staff, builder, client.receive(ToReferee))
         gc.collect()
         device.free_bytes()
 
 
-def _answer(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:
+def _answer(client: Channel, staff: Staff, builder: Channel, asked: ToReferee) -> None:
     try:
-        _evaluate(client, staff, builder, asked)
+        if isinstance(asked, Prepare):
+            client.send(ahead.prepare(staff, builder, asked))
+        else:
+            _evaluate(client, staff, builder, asked)
         client.send(Complete())
     except KbenchError as fault:
         client.send(Failed(type(fault).__name__, fault.message, fault.fix))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kbench import units
 from kbench.records import Result, Speedup
+from kbench.report import build as of_build
 
 WIDTH = 80
 LABEL = 9
@@ -23,15 +24,21 @@ def _lines(result: Result, verbose: bool) -> Iterator[str]:
     yield from _folded("device", _device(result))
     if result.solution.lines:
         yield from _folded("reply", f"code from lines {result.solution.lines[0]} to {result.solution.lines[1]}")
-    yield from _build(result)
+    yield from _build(result, verbose)
     yield from _check(result)
     yield from _timing(result)
     yield from _trust(result)
     for warning in result.warnings:
         yield from _folded("warning", f"{warning.message}; {warning.next}")
-    if result.log and (verbose or result.verdict not in ("passed", "wrong")):
+    if result.log and (verbose or result.verdict not in ("passed", "wrong", *_explained(result))):
         yield from (f"  | {line}"[:WIDTH] for line in result.log.splitlines()[-LOG_LINES:])
     yield from _folded("", verdict_line(result), hanging=2)
+
+
+def _explained(result: Result) -> list[str]:
+    """A build's error is shown at its line; the log would only say it again, with all that follows from it."""
+    placed = result.build and any(error and error.code for error in (e.error for e in result.build.extensions))
+    return ["build_failed"] if placed else []
 
 
 def verdict_line(result: Result) -> str:
@@ -60,12 +67,14 @@ def _device(result: Result) -> str:
     return f"{device.name} ({where}{more}), torch {result.environment.torch}"
 
 
-def _build(result: Result) -> Iterator[str]:
+def _build(result: Result, verbose: bool) -> Iterator[str]:
     build = result.build
     if build is None or build.path == "none":
         return
-    count = units.plural(len(build.extensions), "extension")
-    yield from _folded("build", f"{build.seconds:.1f} s, {count}{', cached' if build.cached else ''}")
+    yield from _folded("build", of_build.summary(build))
+    for said in (*of_build.reasons(build), *of_build.kernels(build, verbose)):
+        yield from _folded("", " " * LABEL + said, hanging=LABEL)
+    yield from (" " * LABEL + line for line in of_build.failure(build))
 
 
 def _check(result: Result) -> Iterator[str]:

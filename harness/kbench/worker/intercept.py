@@ -110,6 +110,8 @@ class Intercept:
             reply = self.channel.receive(BuildReply)
             if reply.error is not None:
                 raise RuntimeError(f"Error building extension '{ask.name}': {reply.error}")
+            if reply.ahead:
+                return _NotHere(ask.name)
             self.count += 1
             target = Path(self.scratch, "extensions", str(self.count), f"{ask.name}.so")
             self._copy(target)
@@ -143,6 +145,19 @@ class Intercept:
         for path in (*found[:MAX_FILES], *map(Path, more or ())):
             if path.stat().st_size <= MAX_FILE:
                 yield self._travelling(str(path)), path.read_text(errors="replace")
+
+
+class _NotHere:
+    """Stands for an extension that was built ahead of time, for another machine: it says so when it is called."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> _NotHere:
+        return self
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        raise NotImplementedError(f"extension {self._name!r} was built ahead of time, for another machine")
 
 
 def install(channel: Channel, scratch: str) -> None:
