@@ -62,11 +62,13 @@ bool arrange(const kbl_function& f, PyObject* const* given, Py_ssize_t positiona
   return true;
 }
 
-// What pybind11 makes of a C++ exception that nobody translates.
-void as_pybind_would(std::exception_ptr error) {
+// What pybind11 makes of a C++ exception. Torch has told it about its own kinds.
+void as_pybind_would(const std::exception_ptr& error) {
   auto set = [](PyObject* type, const std::exception& e) { PyErr_SetString(type, e.what()); };
   try {
-    std::rethrow_exception(std::move(error));
+    std::rethrow_exception(error);
+  } catch (const c10::Error&) {
+    torch::translate_exception_to_python(error);
   } catch (const std::bad_alloc& e) {
     set(PyExc_MemoryError, e);
   } catch (const std::domain_error& e) {
@@ -99,7 +101,8 @@ kbl_py run(const kbl_function& f, std::vector<PyObject*>& arguments, bool conver
 }
 
 void refuse(const Overloads& all, PyObject* const* given, Py_ssize_t positional, PyObject* names) {
-  std::string text = all.name + "(): incompatible function arguments. The following argument types are supported:\n";
+  const char* what = all.functions.front()->constructs ? "constructor" : "function";
+  std::string text = all.name + "(): incompatible " + what + " arguments. The following argument types are supported:\n";
   int number = 0;
   for (auto* f : all.functions) text += "    " + std::to_string(++number) + ". (" + f->signature + ")\n";
   text += "\nInvoked with: ";
@@ -155,12 +158,14 @@ int construct(PyObject* self, PyObject* positional, PyObject* keywords) {
 
 void destroy(PyObject* self) {
   auto* type = Py_TYPE(self);
+  PyObject *error_type, *error, *traceback;
+  PyErr_Fetch(&error_type, &error, &traceback);  // a constructor that failed has one set
   Reference held(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__kbl_delete__"));
   auto* pointer = reinterpret_cast<Instance*>(self)->pointer;
   if (held.object && pointer) {
     reinterpret_cast<void (*)(void*)>(PyCapsule_GetPointer(held.object, "kbl.delete"))(pointer);
   }
-  PyErr_Clear();
+  PyErr_Restore(error_type, error, traceback);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -306,15 +311,6 @@ bool kbl_py_string(kbl_py o, const char** out, size_t* size) {
   *size = static_cast<size_t>(length);
   return *out != nullptr;
 }
-bool kbl_py_scalar(kbl_py o, kbl_scalar* out) {
-  if (PyBool_Check(P(o))) *out = {kbl_scalar::boolean, o == Py_True, 0.0};
-  else if (PyLong_Check(P(o))) *out = {kbl_scalar::integer, PyLong_AsLongLong(P(o)), 0.0};
-  else if (PyFloat_Check(P(o))) *out = {kbl_scalar::floating, 0, PyFloat_AS_DOUBLE(P(o))};
-  else return false;
-  const bool failed = PyErr_Occurred() != nullptr;
-  PyErr_Clear();
-  return !failed;
-}
 bool kbl_py_dtype(kbl_py o, int* out) {
   if (!THPDtype_Check(P(o))) return false;
   *out = static_cast<int>(reinterpret_cast<THPDtype*>(o)->scalar_type);
@@ -359,10 +355,6 @@ kbl_py kbl_py_from_string(const char* text, size_t size) {
 }
 kbl_py kbl_py_from_dtype(int dtype) {
   return Py_NewRef(reinterpret_cast<PyObject*>(torch::getTHPDtype(static_cast<at::ScalarType>(dtype))));
-}
-kbl_py kbl_py_from_scalar(kbl_scalar v) {
-  if (v.kind == kbl_scalar::boolean) return PyBool_FromLong(v.i != 0);
-  return v.kind == kbl_scalar::integer ? PyLong_FromLongLong(v.i) : PyFloat_FromDouble(v.d);
 }
 kbl_py kbl_py_list(size_t size) { return PyList_New(static_cast<Py_ssize_t>(size)); }
 kbl_py kbl_py_tuple(size_t size) { return PyTuple_New(static_cast<Py_ssize_t>(size)); }

@@ -257,6 +257,7 @@ void kbl_div_(void* a, void* b) { T(a).div_(T(b)); }
 void kbl_div_scalar_(void* a, kbl_scalar b) { T(a).div_(S(b)); }
 void kbl_copy_(void* a, void* b, bool non_blocking) { T(a).copy_(T(b), non_blocking); }
 void kbl_fill_(void* a, kbl_scalar value) { T(a).fill_(S(value)); }
+void kbl_fill_tensor_(void* a, void* value) { T(a).fill_(T(value)); }
 void kbl_resize_(void* a, kbl_ints size) { T(a).resize_(I(size)); }
 void* kbl_pow(void* a, kbl_scalar exponent) { return give(T(a).pow(S(exponent))); }
 void* kbl_pow_tensor(void* a, void* exponent) { return give(T(a).pow(T(exponent))); }

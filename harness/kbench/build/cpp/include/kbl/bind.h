@@ -112,18 +112,6 @@ struct Caster<const char*> {
 };
 
 template <>
-struct Caster<at::Scalar> : Simple<at::Scalar> {
-  static std::string name() { return "Union[int, float, bool]"; }
-  bool load(kbl_py o, bool) {
-    kbl_scalar raw{};
-    if (!kbl_py_scalar(o, &raw)) return false;
-    value = at::Scalar(raw);
-    return true;
-  }
-  static kbl_py cast(const at::Scalar& v) { return kbl_py_from_scalar(v); }
-};
-
-template <>
 struct Caster<at::ScalarType> : Simple<at::ScalarType> {
   static std::string name() { return "torch.dtype"; }
   bool load(kbl_py o, bool) {

@@ -210,6 +210,7 @@ class Tensor {
     return kbl_copy_(impl_, o.impl_, non_blocking), self();
   }
   Tensor& fill_(const Scalar& value) const { return kbl_fill_(impl_, value), self(); }
+  Tensor& fill_(const Tensor& value) const { return kbl_fill_tensor_(impl_, value.impl_), self(); }
   const Tensor& resize_(IntArrayRef size) const { return kbl_resize_(impl_, impl::ints(size)), *this; }
   Tensor pow(const Scalar& exponent) const { return own(kbl_pow(impl_, exponent)); }
   Tensor pow(const Tensor& exponent) const { return own(kbl_pow_tensor(impl_, exponent.impl_)); }
