@@ -5,8 +5,11 @@ Start it before anything uses CUDA: the builder is forked from here.
 
 from __future__ import annotations
 
+import concurrent.futures
 import importlib.util
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import torch
 import torch.utils.cpp_extension as cpp_extension
 from kbench import host
 from kbench.build import builder
@@ -25,6 +29,10 @@ from kbench.wire import Channel
 from kbench.worker.intercept import Intercept
 
 TIMEOUT_S = 600.0
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUNDLED = sorted((ROOT / "solutions").rglob("*_cuda.py"))
+WILD = sorted(path for path in (HERE / "wild" / "solutions").iterdir() if not path.name.startswith(("cpu_", "__")))
 
 
 class Local:
@@ -90,3 +98,48 @@ def imported(path: Path, name: str = "solution") -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def problem_of(solution: Path) -> Path:
+    if "wild" in solution.parts:
+        return HERE / "wild" / "problems" / f"{solution.stem}.py"
+    return ROOT / "problems" / solution.relative_to(ROOT / "solutions").parent.with_suffix(".py")
+
+
+def arch() -> str:
+    return ".".join(map(str, torch.cuda.get_device_capability())) + "+PTX"
+
+
+def made(local: Local, solution: Path, mode: BuildMode) -> tuple[Any, float, list[Outcome]]:
+    """A model, the seconds its builds took, and their outcomes."""
+    with intercepted(local, mode) as local:
+        problem, module = imported(problem_of(solution), "problem"), imported(solution)
+        torch.manual_seed(0)
+        model = module.ModelNew(*problem.get_init_inputs())
+        return model.cuda(), sum(outcome.seconds for outcome in local.outcomes), list(local.outcomes)
+
+
+def outputs(model: Any, solution: Path) -> list[torch.Tensor]:
+    torch.manual_seed(1)
+    inputs = [x.cuda() if isinstance(x, torch.Tensor) else x for x in imported(problem_of(solution)).get_inputs()]
+    with torch.no_grad():
+        out = model(*inputs)
+    torch.cuda.synchronize()
+    return [x for x in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(x, torch.Tensor)]
+
+
+def full_in_parallel(cache: Path, solutions: list[Path]) -> None:
+    """Fills the cache with the full builds: one after the other they take a minute each."""
+
+    def one(solution: Path) -> str:
+        command = [sys.executable, __file__, str(cache), str(solution), arch()]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if run.returncode == 0 else f"  {solution.stem}: {run.stderr.strip()[-300:]}"
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for text in pool.map(one, solutions):
+            print(text, end="\n" if text else "")
+
+
+if __name__ == "__main__":
+    made(start(sys.argv[1], sys.argv[3]), Path(sys.argv[2]), "full")

@@ -6,7 +6,6 @@ python tests/measure/builds.py wild       # the thirty of tests/wild: which path
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import subprocess
 import sys
@@ -22,8 +21,6 @@ import building  # noqa: E402
 import sass  # noqa: E402
 import torch  # noqa: E402
 
-BUNDLED = sorted((ROOT / "solutions").rglob("*_cuda.py"))
-WILD = sorted(path for path in (HERE / "wild" / "solutions").iterdir() if not path.name.startswith(("cpu_", "__")))
 TIMED = """
 import sys, time, importlib.util
 import torch, torch.utils.cpp_extension as c
@@ -48,16 +45,10 @@ print(spent)
 """
 
 
-def problem_of(solution: Path) -> Path:
-    if "wild" in solution.parts:
-        return HERE / "wild" / "problems" / f"{solution.stem}.py"
-    return ROOT / "problems" / solution.relative_to(ROOT / "solutions").parent.with_suffix(".py")
-
-
 def torchs_own(solution: Path) -> float | None:
     """Seconds that torch takes for a solution's extensions, in a process and a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", TIMED, str(problem_of(solution)), str(solution), str(HERE)]
+        command = [sys.executable, "-c", TIMED, str(building.problem_of(solution)), str(solution), str(HERE)]
         environment = {**os.environ, "TORCH_EXTENSIONS_DIR": folder, "TMPDIR": folder}
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if run.returncode:
@@ -65,75 +56,38 @@ def torchs_own(solution: Path) -> float | None:
     return None if run.returncode else float(run.stdout.split()[-1])
 
 
-def made(local: building.Local, solution: Path, mode: str) -> tuple[object, float, list[object]]:
-    """A model, the seconds its builds took, and their outcomes."""
-    with building.intercepted(local, mode) as local:  # type: ignore[arg-type]
-        problem, module = building.imported(problem_of(solution), "problem"), building.imported(solution)
-        torch.manual_seed(0)
-        model = module.ModelNew(*problem.get_init_inputs())
-        return model.cuda(), sum(outcome.seconds for outcome in local.outcomes), list(local.outcomes)
-
-
-def outputs(model: object, solution: Path) -> list[torch.Tensor]:
-    torch.manual_seed(1)
-    inputs = [
-        x.cuda() if isinstance(x, torch.Tensor) else x for x in building.imported(problem_of(solution)).get_inputs()
-    ]
-    with torch.no_grad():
-        out = model(*inputs)  # type: ignore[operator]
-    torch.cuda.synchronize()
-    return [x for x in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(x, torch.Tensor)]
-
-
 def first_build(cache: Path) -> None:
     """Nothing prepared: the glue is made on the way."""
     local = building.start(cache)
-    local.arch_list = arch()
-    _, seconds, _ = made(local, BUNDLED[0], "auto")
+    local.arch_list = building.arch()
+    _, seconds, _ = building.made(local, building.BUNDLED[0], "auto")
     print(f"very first build on a machine, glue included: {seconds:.1f} s")
-
-
-def arch() -> str:
-    return ".".join(map(str, torch.cuda.get_device_capability())) + "+PTX"
 
 
 def times(cache: Path) -> None:
     local, again = building.start(cache), building.start(cache)
-    local.arch_list = again.arch_list = arch()
+    local.arch_list = again.arch_list = building.arch()
     print(f"{'solution':60}{'torch':>8}{'light':>8}{'ratio':>8}{'cached':>8}")
-    for solution in BUNDLED:
+    for solution in building.BUNDLED:
         own = torchs_own(solution) or float("nan")
-        _, light, outcomes = made(local, solution, "light")
-        _, cached, _ = made(again, solution, "light")
+        _, light, outcomes = building.made(local, solution, "light")
+        _, cached, _ = building.made(again, solution, "light")
         assert not any(outcome.cached for outcome in outcomes)
         name = str(solution.relative_to(ROOT / "solutions"))
         print(f"{name:60}{own:8.1f}{light:8.2f}{own / light:8.1f}{cached:8.3f}", flush=True)
 
 
-def full_in_parallel(cache: Path, solutions: list[Path]) -> None:
-    """Fills the cache with the full builds: one after the other they take a minute each."""
-
-    def one(solution: Path) -> str:
-        command = [sys.executable, __file__, "one", str(cache), str(solution), arch()]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        return "" if run.returncode == 0 else f"  {solution.stem}: {run.stderr.strip()[-300:]}"
-
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        for text in pool.map(one, solutions):
-            print(text, end="\n" if text else "")
-
-
 def agreement(cache: Path, solutions: list[Path]) -> None:
     local = building.start(cache)
-    local.arch_list = arch()
+    local.arch_list = building.arch()
     light_count = 0
     for solution in solutions:
         try:
-            light, light_s, outcomes = made(local, solution, "auto")
+            light, light_s, outcomes = building.made(local, solution, "auto")
             code = [sass.functions(artifact) for artifact in local.artifacts]
-            full, _, _ = made(local, solution, "full")
+            full, _, _ = building.made(local, solution, "full")
             same_code = [sass.functions(artifact) for artifact in local.artifacts] == code
-            a, b = outputs(light, solution), outputs(full, solution)
+            a, b = building.outputs(light, solution), building.outputs(full, solution)
             same = len(a) == len(b) and all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
         except Exception as error:  # noqa: BLE001  the table goes on
             print(f"{solution.stem:50} FAILS {str(error).strip()[-400:]}", flush=True)
@@ -166,7 +120,7 @@ torch::Tensor f(torch::Tensor x, double a, int64_t n) {
 def overhead(cache: Path) -> None:
     """Host time of a call: conversions, checks, an allocation, an empty kernel."""
     local = building.start(cache)
-    local.arch_list = arch()
+    local.arch_list = building.arch()
     import torch.utils.cpp_extension as cpp
 
     modules = {}
@@ -191,17 +145,14 @@ def overhead(cache: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(os.environ.get("KBENCH_MEASURE_CACHE", folder))
-        if sys.argv[1:2] == ["one"]:
-            local = building.start(sys.argv[2], sys.argv[4])
-            made(local, Path(sys.argv[3]), "full")
-        elif sys.argv[1:2] == ["wild"]:
-            full_in_parallel(cache, WILD)
-            agreement(cache, WILD)
+        if sys.argv[1:2] == ["wild"]:
+            building.full_in_parallel(cache, building.WILD)
+            agreement(cache, building.WILD)
         else:
             first_build(cache / "first")
             times(cache / "first")
-            full_in_parallel(cache / "first", BUNDLED)
-            agreement(cache / "first", BUNDLED)
+            building.full_in_parallel(cache / "first", building.BUNDLED)
+            agreement(cache / "first", building.BUNDLED)
             overhead(cache / "first")
 
 

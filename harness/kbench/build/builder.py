@@ -26,6 +26,7 @@ from kbench.records import BuildMode, Kernel, Record
 from kbench.wire import Channel, Closed, Late, Malformed, pair
 
 MEMORY_BYTES = 16 * 2**30
+MEMORY_SHARE = 0.7
 MAX_ARTIFACT = 512 * 2**20
 COMPILER_NICE = 5  # below whatever is being timed
 GLUE_TIMEOUT_S = 600.0
@@ -223,11 +224,12 @@ def _plan(layers: tuple[str, ...]) -> Plan:
     environment = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
     return Plan(
         layers=layers,
-        limits=Limits(memory_bytes=MEMORY_BYTES, data_limit=False),
+        limits=Limits(memory_bytes=min(MEMORY_BYTES, int(MEMORY_SHARE * machine.available_memory())), data_limit=False),
         reads=landlock.readable([str(standins.SOURCES)]),
         environment=environment,
         name="kbench.compile",
         nice=COMPILER_NICE,
+        hide=True,
     )
 
 

@@ -75,7 +75,8 @@ HINTS: tuple[tuple[str, str], ...] = (
         "declare it before its use; a function named in `functions` must be declared in cpp_sources",
     ),
     (
-        r"name followed by \"::\" must be a class or namespace|is not a member of|has no member",
+        r"name followed by \"::\" must be a class or namespace|is not a member of|has no member"
+        r"|does not name a (template )?type",
         "that name is not in these headers; include the header that has it, or check its spelling",
     ),
     (r"is not a template|template argument", "check the template's arguments"),

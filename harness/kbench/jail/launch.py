@@ -37,6 +37,7 @@ class Plan(Record, frozen=True):
     environment: dict[str, str]
     name: str
     nice: int = 0
+    hide: bool = False  # also the names of what may not be read
 
 
 def launch(plan: Plan, zygote: int, control: Channel, keep: tuple[int, ...], main: Callable[[], None]) -> NoReturn:
@@ -64,6 +65,8 @@ def _keep(plan: Plan, control: Channel, keep: tuple[int, ...], main: Callable[[]
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     applied = frozenset(plan.layers)
     jail_layers.mount_own(applied, plan.limits.scratch_bytes)
+    if plan.hide:
+        jail_layers.hide_the_rest(applied, plan.reads)
     scratch = _make_scratch(applied)
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     reader, writer = os.pipe()

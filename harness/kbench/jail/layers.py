@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kbench.records import Record
 NAMESPACES = ("user", "pid", "mount", "network", "ipc")
 LAYERS = (*NAMESPACES, "pid_max", "no_new_privs", "capabilities", "landlock")
 SCRATCH = "/dev/shm/kbench"
+KEPT = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 MAX_PROCESSES = 256  # watched
 MAX_PIDS = 4096  # threads included; the kernel's own bound, where it has one for a namespace
 MAX_OPEN_FILES = 65536
@@ -61,6 +63,31 @@ def mount_own(layers: frozenset[str], scratch_bytes: int) -> None:
         linux.mount("none", "/proc/sys", None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | safe)
     options = f"size={scratch_bytes},mode=1777"
     linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+
+
+def hide_the_rest(layers: frozenset[str], reads: tuple[str, ...]) -> None:
+    """Covers what lies beside the readable places, so that not even its existence shows. Landlock lets one ask that."""
+    if "mount" not in layers:
+        return
+    for top in (path for path in Path("/").iterdir() if path.is_dir() and not path.is_symlink()):
+        below = [path for path in map(Path, reads) if path.is_relative_to(top)]
+        if str(top) not in KEPT and top not in below:
+            _cover(top, below)
+
+
+def _cover(top: Path, kept: list[Path]) -> None:
+    """An empty folder in the place of `top`, with the places to keep bound into it."""
+    held = {path: os.open(path, os.O_PATH) for path in sorted(kept) if path.exists()}
+    linux.mount("tmpfs", str(top), "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=0755")
+    for path, fd in held.items():
+        if not path.exists():  # below another one it is there already
+            is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
+            (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+            if not is_folder:
+                path.touch()
+            linux.mount(f"/proc/self/fd/{fd}", str(path), None, linux.MS_BIND | linux.MS_REC)
+        os.close(fd)
+    linux.mount("none", str(top), None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
 
 
 def confine(layers: frozenset[str], limits: Limits, reads: tuple[str, ...], scratch: str) -> None:
