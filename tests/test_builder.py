@@ -102,7 +102,8 @@ def test_what_exists_cannot_be_asked_either(local: building.Local, tmp_path: Pat
     secret = tmp_path / "secret.h"
     secret.write_text("")
     found = f'#if __has_include("{secret}")\n#error it is there\n#endif\n'
-    assert build(local, ask(f"{GOOD}\n{found}")).sha256 is not None
+    asked = ask(f"{GOOD}\n{found}", no_implicit_headers=True, functions=None)
+    assert build(local, asked, mode="full").sha256 is not None
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,22 @@ CALLS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "add_one": ((X,), (PARAMETER,), (3,), (None,), (), (X, X), ([1.0],)),
     "same": ((X,), (IMAGE,)),
     "undefined": ((),),
-    "total": (([1, 2],), ((1, 2),), ([],), ([1.5],), (range(3),), ("12",), (torch.tensor([1, 2]),), (None,)),
-    "product": (([2, 3],), ((2, 3),), (range(3),), (5,), ([2.0],)),
+    "of_undefined": ((),),
+    "c_math": ((-1.5,), (2,)),
+    "item_as_int": ((torch.tensor(7.5),), (torch.tensor(3e10),), (torch.tensor(float("nan")),), (torch.tensor(True),)),
+    "item_as_float": ((torch.tensor(1e300, dtype=torch.float64),), (torch.tensor(5),), (torch.tensor([1.0, 2.0]),)),
+    "joined": ((X,),),
+    "cut": ((X,), (torch.tensor(1.0),)),
+    "tail": ((X,), (torch.tensor(1.0),)),
+    "asserted": ((1,), (-1,)),
+    "described": ((X,), (X.half(),), (X.to(torch.complex64),), (X.to(torch.float8_e5m2),), (X.to(torch.uint16),)),
+    "device_of_text": (("cpu",), ("cuda:1",), ("meta",), ("nonsense",), ("cuda:01",)),
+    "texts": ((True,), (False,)),
+    "words": ((["a", "b"],), (("a",),), ({"k": 1}.keys(),), ([b"x"],), ([3],)),
+    "thrown": ((0,), (1,), (2,)),
+    "graded": ((PARAMETER,), (X,)),
+    "total": (([1, 2],), ((1, 2),), ([],), ([1.5],), (range(3),), ("12",), (torch.tensor([1, 2]),), (None,), ({5},)),
+    "product": (([2, 3],), ((2, 3),), (range(3),), (5,), ([2.0],), ([2**70],), ([torch.tensor(3)],), ([X],)),
     "small": ((1, 2), (1, 200), (2**31, 0), (True, False), (1.0, 2), (torch.tensor(3), 1), ("1", 2)),
     "positive": ((1,), (-1,), (2**32,), (2.0,)),
     "scaled": ((1.5, 2.0), (1, 2), (True, 2), (torch.tensor(1.5), 2), ("a", 1), (None, 1), (1.0,)),
@@ -124,6 +138,10 @@ def test_a_class_behaves_alike(modules: Modules) -> None:
             module.count_of(counter),
             told(lambda: counter.fill(X)),
             told(lambda: counter.add("a")),
+            told(lambda: [module.worth(counter), module.worth(counter)]),
+            told(lambda: module.maybe_worth(None)),
+            told(lambda: module.worth(None)),
+            type("More", (module.Counter,), {})(7).count,
             told(lambda: module.Counter("a")),
             told(lambda: setattr(counter, "count", 3))[0],
             module.Counter().count,
@@ -131,6 +149,32 @@ def test_a_class_behaves_alike(modules: Modules) -> None:
 
     light, full = map(life, modules)
     assert light == full
+
+
+def test_two_guards_hold_both(modules: Modules) -> None:
+    with torch.enable_grad():
+        assert [module.guarded() for module in modules] == [False, False]
+
+
+def test_warnings_are_pythons(modules: Modules) -> None:
+    for module in modules:
+        with pytest.warns(UserWarning, match="mind the step 3"):
+            module.torch_warned(3)
+
+
+def test_a_list_that_changes_while_it_is_read(modules: Modules) -> None:
+    class Clears:
+        def __init__(self, owner: list[Any]) -> None:
+            self.owner = owner
+
+        def __index__(self) -> int:
+            self.owner.clear()
+            return 1
+
+    for module in modules:
+        items: list[Any] = []
+        items.extend([Clears(items), *range(50)])
+        told(lambda module=module, items=items: module.total(items))  # type: ignore[misc]
 
 
 def test_documentation_and_names(modules: Modules) -> None:
@@ -175,6 +219,10 @@ OUTSIDE = {
     "python objects": "py::object g(py::dict d) { return d; }",
     "an unknown method": "at::Tensor g(at::Tensor x) { return x.digamma(); }",
     "an unknown header": "#include <ATen/native/TensorIterator.h>",
+    "what torch has and we have not": "template <class T> T hardswish(T x) { return x; }\nat::Tensor g(at::Tensor x) "
+    "{ return hardswish(x); }",
+    "which torch this is": "#if TORCH_VERSION_MAJOR >= 2\nint g();\n#endif",
+    "a class with a base": 'struct A {}; struct B : A {};\nvoid g(py::module_& m) { py::class_<B, A>(m, "B"); }',
     "a map": 'long g(std::map<std::string, long> m) { return 1; }\nPYBIND11_MODULE(x, m) { m.def("g", &g); }',
 }
 

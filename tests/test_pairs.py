@@ -23,7 +23,7 @@ def test_pair(pair: Path, evaluate: Evaluate) -> None:
     assert result.verdict == "passed", (result.reason, result.log)
     assert result.problem.workload == "cpu"
     assert result.solution.weights == "loaded"
-    assert result.build is not None and result.build.path == "full"
+    assert result.build is not None and result.build.path == "light"
     assert result.check is not None and result.check.truth == "float64"
     assert result.check.transforms == ("sign", "scale")
     # The second time nothing is compiled.

@@ -14,7 +14,7 @@ import torch
 from msgspec import structs
 
 from kbench import machine
-from kbench.build import cache, explain, job, standins, toolchain, turn
+from kbench.build import cache, explain, flags, job, standins, toolchain, turn
 from kbench.errors import KbenchError
 from kbench.jail import landlock, linux
 from kbench.jail.keeper import Ended, FromKeeper
@@ -93,8 +93,11 @@ class Builder:
         key = self._key(request)
         found = self._find(key)
         if found is None:
+            refusal = _refusal(request.ask)
+            if refusal or request.flags_only:
+                return self._with_log(Outcome(key, False, 0.0, None, refusal or "")), []
             missing = _missing(request.ask, self.tools)
-            if missing and not request.flags_only:
+            if missing:
                 return _machine(*missing), []
             deadline = began + request.timeout_s
             with turn.to_build(str(self.store.folder), key, deadline) as mine:
@@ -118,7 +121,7 @@ class Builder:
         return (found[0], [found[1], glue[1]]) if glue else None
 
     def _make(self, request: Request, key: str, deadline: float, began: float) -> tuple[Outcome, list[Path]]:
-        glue = None if request.mode == "full" or request.flags_only else self._glue(request)
+        glue = None if request.mode == "full" else self._glue(request)
         made = self._compile(request, glue[1] if glue else None, deadline)
         seconds = time.monotonic() - began
         if made.artifact is None:
@@ -168,7 +171,6 @@ class Builder:
             mode=request.mode,
             has_glue=glue is not None,
             why_no_glue=self.why_no_glue,
-            flags_only=request.flags_only,
         )
         return self._job(request, order, deadline, glue)
 
@@ -231,6 +233,21 @@ def _plan(layers: tuple[str, ...]) -> Plan:
         nice=COMPILER_NICE,
         hide=True,
     )
+
+
+def _refusal(ask: BuildAsk) -> str | None:
+    """Flags that no build gets, and a `-std` that torch's headers refuse: a minute's compilation would say no more."""
+    every = (*ask.extra_cflags, *ask.extra_cuda_cflags, *ask.extra_ldflags)
+    refused = flags.refused(every)
+    if refused:
+        return f"error: {refused}"
+    header = Path(torch.__file__).parent / "include" / "ATen" / "ATen.h"
+    least, own = flags.least_year(header.read_text()), flags.year(every)
+    if own is None or own >= least:
+        return None
+    given = next(flag for flag in reversed(every) if flags.year([flag]) == own)
+    said = f"#error C++{least % 100} or later compatible compiler is required to use ATen."
+    return f"error: the flag '{given}' is too old\nATen/ATen.h: error: {said}"
 
 
 def _missing(ask: BuildAsk, tools: toolchain.Toolchain) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ PLACED = re.compile(
 )
 LOOSE = re.compile(r"^(?P<where>[^\n]*?)\b(?:fatal )?error\s*(?:#[\w-]+)?\s*: (?P<what>.+)$", re.M)
 UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>[^'`\n]+)")
+FLAG = re.compile(r"^error: the flag '(?P<flag>[^'\n]+)' (?P<why>.+)$", re.M)
 STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
 # Lines that only pass on what another line said, or that ninja and the drivers add.
 ECHOES = re.compile(r"ld returned \d|errors? detected in the compilation|^Error building extension")
@@ -32,6 +33,7 @@ class Found(Record, frozen=True):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    flag: str | None = None  # the flag that is at fault
 
 
 def first_error(log: str) -> str:
@@ -60,7 +62,12 @@ def find(log: str) -> Found:
     """The first error in a log that is none of those which only follow from others."""
     standard = STANDARD.search(log)
     if standard:
-        return Found(f"torch's headers need C++{standard[1]}; remove the older -std flag from the solution's flags")
+        what = f"torch's headers need C++{standard[1]}; remove the older -std flag from the solution's flags"
+        given = FLAG.search(log)
+        return Found(what, flag=given["flag"] if given else None)
+    refused = FLAG.search(log)
+    if refused:
+        return Found(f"the flag {refused['flag']!r} {refused['why'].strip()}", flag=refused["flag"])
     for match in PLACED.finditer(log):
         if not ECHOES.search(match[0]):
             line = match["line"] or match["cuda_line"] or match["ptx_line"]
@@ -78,6 +85,8 @@ def find(log: str) -> Found:
 
 def _place(found: Found, ask: BuildAsk, solution: dict[str, str]) -> tuple[str, int] | None:
     """File and line of the solution's own that the compiler's place stands for."""
+    if found.flag:
+        return _naming(found.flag, solution)
     if not found.file or not found.line:
         return None
     own = next((name for name in solution if found.file.endswith("/" + name)), None)
@@ -92,7 +101,7 @@ def _place(found: Found, ask: BuildAsk, solution: dict[str, str]) -> tuple[str, 
 
 
 def _naming(name: str, solution: dict[str, str]) -> tuple[str, int] | None:
-    """The one line that names a function between quotes, as `functions` does."""
+    """The one line that has a name between quotes, as `functions` and flags do."""
     named = re.compile(rf"[\"']{re.escape(name)}[\"']")
     lines = [
         (file, i + 1)
@@ -149,6 +158,8 @@ def _around(lines: list[str], index: int) -> list[str]:
 
 def _column(found: Found, code: str, compiled: str | None, log: str) -> int | None:
     """Where the caret goes, from 1: the compiler's column, or the caret that nvcc drew under the line."""
+    if found.flag:
+        return code.find(found.flag) + 1 or None
     shown = code.strip() if compiled is None else compiled
     binding = BINDING.match(shown)
     if binding:

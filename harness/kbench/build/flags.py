@@ -19,8 +19,7 @@ YEARS |= {"2a": 2020, "20": 2020, "2b": 2023, "23": 2023, "2c": 2026, "26": 2026
 
 def refused(flags: Iterable[str]) -> str | None:
     """The sentence for the first flag that no build gets, or None."""
-    parts = (part for flag in flags for part in _parts(flag) if RUNS_PROGRAMS.match(part))
-    found = next(parts, None)
+    found = next((flag for flag in flags if any(map(RUNS_PROGRAMS.match, _parts(flag)))), None)
     return found and f"the flag {found!r} has the compiler run a program of the solution's choosing; remove it"
 
 

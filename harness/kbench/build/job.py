@@ -35,7 +35,6 @@ class Order(Record, frozen=True):
     mode: BuildMode = "auto"
     has_glue: bool = False
     why_no_glue: str | None = None
-    flags_only: bool = False
 
 
 class Made(Record, frozen=True):
@@ -70,9 +69,6 @@ def _glue(order: Order, folder: Path) -> Made:
 
 
 def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> Made:
-    refusal = _refused(ask)
-    if refusal or order.flags_only:
-        return Made(None, refusal or "", 0.0)
     building = _Building(order, ask, folder, _place_glue(order, folder, channel))
     try:
         _as_torch_would(order, ask, folder, building.instead_of_ninja)
@@ -84,22 +80,6 @@ def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> M
         return Made(None, "the build left no shared object", 0.0, building.path, building.why_full)
     kernels = ptxas.demangled(ptxas.kernels(building.log))
     return Made(building.artifact.read_bytes(), building.log, 0.0, building.path, building.why_full, kernels)
-
-
-def _refused(ask: BuildAsk) -> str | None:
-    """Flags that no build gets, and a `-std` that torch's headers refuse: a minute's compilation would say no more."""
-    import torch
-
-    all_flags = (*ask.extra_cflags, *ask.extra_cuda_cflags, *ask.extra_ldflags)
-    refusal = flags.refused(all_flags)
-    if refusal:
-        return f"error: {refusal}"
-    header = Path(torch.__file__).parent / "include" / "ATen" / "ATen.h"
-    least = flags.least_year(header.read_text())
-    own = flags.year((*ask.extra_cflags, *ask.extra_cuda_cflags))
-    if own and own < least:
-        return f"ATen/ATen.h: error: #error C++{least % 100} or later compatible compiler is required to use ATen."
-    return None
 
 
 def _place_glue(order: Order, folder: Path, channel: Channel) -> Path | None:

@@ -15,6 +15,7 @@ OUTSIDE = {
     r"torch::(nn|optim|jit|data)::": "it uses torch's C++ frontend",
     r"\bpy::(object|list|dict|array|function|bytes|handle|kwargs|args)\b": "it handles Python objects",
     r"<torch/(script|library)\.h>": "it includes torch's script or library headers",
+    r"(?m)^\s*#\s*(el)?if.*\b(TORCH_|AT_|C10_|PYBIND11_|PY_|INTRA_OP|__has_include)": "it asks which torch this is",
 }
 
 

@@ -142,10 +142,32 @@ def wants(texts: dict[str, str]) -> str:
     return "#pragma once\n" + "".join(line + "\n" for line in lines)
 
 
+def absent(texts: dict[str, str], torch_include: Path) -> str:
+    """Deletes, for tensors, the functions of at:: that the sources name and that have no stand-in.
+
+    A call without namespace finds torch's function where its headers are read; without them it would quietly find
+    another of that name.
+    """
+    theirs = {path.stem for path in (torch_include / "ATen" / "ops").glob("*.h")}
+    named = set(re.findall(r"\b([a-z]\w*)\s*\(", "\n".join(texts.values())))
+    lines = [f"KBL_ABSENT({name})\n" for name in sorted((named & theirs) - vocabulary())]
+    return "".join(lines)
+
+
+@functools.cache
+def vocabulary() -> frozenset[str]:
+    """The functions of at:: that have a stand-in."""
+    listed = re.findall(r"KBL_\w+\((\w+)", (INCLUDE / "kbl" / "list.h").read_text())
+    written = re.findall(r"^(?:inline|KBL_\w+\().*?\b(\w+)(?=[(,])", (INCLUDE / "kbl" / "ops.h").read_text(), re.M)
+    families = re.findall(r"KBL_(?:ARITHMETIC|OUT)\((\w+)", (INCLUDE / "kbl" / "ops.h").read_text())
+    return frozenset({*listed, *written, *families, *(f"{name}_out" for name in families)})
+
+
 def lay_out(folder: Path, torch_include: Path, texts: dict[str, str]) -> None:
     """Write the include folder: ours first, then links to what of torch's is light."""
     folder.mkdir(parents=True)
     (folder / "kbl_wants.h").write_text(wants(texts))
+    (folder / "kbl_absent.h").write_text(absent(texts, torch_include))
     for ours, names in STANDS_FOR.items():
         for name in names:
             target = folder / name

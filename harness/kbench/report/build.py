@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from kbench import units
 from kbench.records import Build, BuildError, Extension, Kernel
 
 MAX_KERNELS = 12
-MAX_CODE = 70
+WIDTH = 71
+MAX_CODE = 62
 MAX_NAME = 40
 
 
@@ -56,7 +58,7 @@ def _usage(kernel: Kernel) -> str:
 
 
 def _pointed(extension: Extension, error: BuildError) -> Iterator[str]:
-    yield f"error in extension {extension.name}: {error.message}"
+    yield from textwrap.wrap(f"error in extension {extension.name}: {error.message}", WIDTH)
     if error.file and error.line and error.code is not None:
         code = error.code.rstrip()
         # A long line is cut so that the caret still stands under it.
@@ -67,6 +69,6 @@ def _pointed(extension: Extension, error: BuildError) -> Iterator[str]:
         if error.column:
             yield f"{' ' * len(number)} | {' ' * (error.column - 1 - start)}^"
     if error.hint:
-        yield f"hint: {error.hint}"
+        yield from textwrap.wrap(f"hint: {error.hint}", WIDTH, subsequent_indent=" " * 6)
     if extension.log_file:
         yield f"whole log: {extension.log_file}"

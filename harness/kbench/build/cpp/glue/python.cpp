@@ -4,6 +4,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/MemoryFormat.h>
 #include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/python_numbers.h>
 #include <torch/csrc/utils/tensor_dtypes.h>
 #include <kbl/abi.h>
 
@@ -69,6 +70,10 @@ void as_pybind_would(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const c10::Error&) {
     torch::translate_exception_to_python(error);
+  } catch (python_error& e) {
+    e.restore();
+  } catch (pybind11::error_already_set& e) {
+    e.restore();
   } catch (const std::bad_alloc& e) {
     set(PyExc_MemoryError, e);
   } catch (const std::domain_error& e) {
@@ -90,11 +95,31 @@ void as_pybind_would(const std::exception_ptr& error) {
   }
 }
 
-kbl_py run(const kbl_function& f, std::vector<PyObject*>& arguments, bool convert) {
+void as_torch_would(const std::exception_ptr& error) {
   try {
-    return f.call(&f, reinterpret_cast<const kbl_py*>(arguments.data()), convert);
+    torch::translate_exception_to_python(error);
+  } catch (...) {  // it passes on what is no std::exception
+    as_pybind_would(error);
+  }
+}
+
+// As torch's own wrapper: C++ warnings become Python's, which may be errors.
+kbl_py with_warnings(const kbl_function& f, const kbl_py* arguments, bool convert) {
+  torch::PyWarningHandler warnings;
+  try {
+    return f.call(&f, arguments, convert);
   } catch (...) {
-    if (f.torch_errors) torch::translate_exception_to_python(std::current_exception());
+    warnings.set_in_exception();
+    throw;
+  }
+}
+
+kbl_py run(const kbl_function& f, std::vector<PyObject*>& given, bool convert) {
+  auto* arguments = reinterpret_cast<const kbl_py*>(given.data());
+  try {
+    return f.torch_errors ? with_warnings(f, arguments, convert) : f.call(&f, arguments, convert);
+  } catch (...) {
+    if (f.torch_errors) as_torch_would(std::current_exception());
     else as_pybind_would(std::current_exception());
     return nullptr;
   }
@@ -137,6 +162,15 @@ PyObject* call(PyObject* self, PyObject* const* given, Py_ssize_t count, PyObjec
   return P(dispatch(*overloads_of(self), given, count, names));
 }
 
+// Deletes the C++ object of an instance, if it has one.
+void remove_object(PyObject* self) {
+  auto& pointer = reinterpret_cast<Instance*>(self)->pointer;
+  Reference held(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__kbl_delete__"));
+  auto* deleter = held.object ? PyCapsule_GetPointer(held.object, "kbl.delete") : nullptr;
+  if (deleter && pointer) reinterpret_cast<void (*)(void*)>(deleter)(pointer);
+  pointer = nullptr;
+}
+
 int construct(PyObject* self, PyObject* positional, PyObject* keywords) {
   Reference capsule(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__kbl_init__"));
   if (!capsule.object) {
@@ -152,22 +186,27 @@ int construct(PyObject* self, PyObject* positional, PyObject* keywords) {
     given.push_back(value);
   }
   void* made = dispatch(*overloads_of(capsule.object), given.data(), PyTuple_GET_SIZE(positional), names.object);
-  if (made) reinterpret_cast<Instance*>(self)->pointer = made;
-  return made ? 0 : -1;
+  if (!made) return -1;
+  remove_object(self);
+  reinterpret_cast<Instance*>(self)->pointer = made;
+  return 0;
 }
 
 void destroy(PyObject* self) {
   auto* type = Py_TYPE(self);
   PyObject *error_type, *error, *traceback;
   PyErr_Fetch(&error_type, &error, &traceback);  // a constructor that failed has one set
-  Reference held(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__kbl_delete__"));
-  auto* pointer = reinterpret_cast<Instance*>(self)->pointer;
-  if (held.object && pointer) {
-    reinterpret_cast<void (*)(void*)>(PyCapsule_GetPointer(held.object, "kbl.delete"))(pointer);
-  }
+  remove_object(self);
   PyErr_Restore(error_type, error, traceback);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+// What pybind11 takes for a vector beside sequences.
+bool is_iterable_for_pybind(PyObject* o) {
+  if (PyGen_Check(o) || PyAnySet_Check(o)) return true;
+  const std::string name = Py_TYPE(o)->tp_name;
+  return name == "dict_keys" || name == "dict_values" || name == "dict_items" || name == "map" || name == "zip";
 }
 
 bool as_index(PyObject* o, bool convert, Reference& out) {
@@ -189,6 +228,12 @@ extern "C" {
 kbl_py kbl_py_module(const char* name) {
   auto* definition = new PyModuleDef{PyModuleDef_HEAD_INIT, name, nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   return PyModule_Create(definition);
+}
+
+kbl_py kbl_py_failed_import(kbl_py module, const char* why) {
+  Py_XDECREF(P(module));
+  PyErr_SetString(PyExc_ImportError, why);
+  return nullptr;
 }
 
 void kbl_py_doc(kbl_py module, const char* doc) { PyModule_SetDocString(P(module), doc); }
@@ -227,7 +272,7 @@ kbl_py kbl_py_class(kbl_py module, const char* name, const char* doc, void (*del
                          {Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
                          {Py_tp_doc, const_cast<char*>(doc)},
                          {0, nullptr}};
-  PyType_Spec spec = {full->c_str(), sizeof(Instance), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HEAPTYPE, slots};
+  PyType_Spec spec = {full->c_str(), sizeof(Instance), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_BASETYPE, slots};
   auto* type = PyType_FromSpec(&spec);
   Reference held(PyCapsule_New(reinterpret_cast<void*>(deleter), "kbl.delete", nullptr));
   PyObject_SetAttrString(type, "__kbl_delete__", held.object);
@@ -280,6 +325,12 @@ bool kbl_py_int(kbl_py o, bool convert, int64_t* out) {
   if (failed) PyErr_Clear();
   return !failed;
 }
+bool kbl_py_size(kbl_py o, int64_t* out) {
+  if (THPVariable_Check(P(o))) *out = THPVariable_Unpack(P(o)).item<int64_t>();
+  else if (PyLong_Check(P(o))) *out = THPUtils_unpackLong(P(o));
+  else return false;
+  return true;
+}
 bool kbl_py_uint(kbl_py o, bool convert, uint64_t* out) {
   Reference number(nullptr);
   if (!as_index(P(o), convert, number)) return false;
@@ -306,6 +357,9 @@ bool kbl_py_string(kbl_py o, const char** out, size_t* size) {
   } else if (PyBytes_Check(P(o))) {
     char* text = nullptr;
     *out = PyBytes_AsStringAndSize(P(o), &text, &length) == 0 ? text : nullptr;
+  } else if (PyByteArray_Check(P(o))) {
+    *out = PyByteArray_AsString(P(o));
+    length = PyByteArray_Size(P(o));
   }
   PyErr_Clear();
   *size = static_cast<size_t>(length);
@@ -328,18 +382,20 @@ bool kbl_py_memory_format(kbl_py o, int* out) {
   *out = static_cast<int>(reinterpret_cast<THPMemoryFormat*>(o)->memory_format);
   return true;
 }
-kbl_py* kbl_py_items(kbl_py o, bool exact, kbl_py* holder, size_t* size) {
-  const bool fits = exact ? PyTuple_Check(P(o)) || PyList_Check(P(o))
-                          : PySequence_Check(P(o)) && !PyUnicode_Check(P(o)) && !PyBytes_Check(P(o));
-  auto* sequence = fits ? PySequence_Fast(P(o), "") : nullptr;
-  if (!sequence) {
+kbl_py* kbl_py_items(kbl_py o, bool exact, bool convert, kbl_py* holder, size_t* size) {
+  const bool sequence = exact ? PyTuple_Check(P(o)) || PyList_Check(P(o))
+                              : PySequence_Check(P(o)) && !PyUnicode_Check(P(o)) && !PyBytes_Check(P(o));
+  const bool fits = sequence || (!exact && convert && is_iterable_for_pybind(P(o)));
+  // A tuple of its own: Python code that runs while it is read cannot change it.
+  auto* items = fits ? PySequence_Tuple(P(o)) : nullptr;
+  if (!items) {
     PyErr_Clear();
     return nullptr;
   }
   static kbl_py none[1];
-  *holder = sequence;
-  *size = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
-  return *size ? reinterpret_cast<kbl_py*>(PySequence_Fast_ITEMS(sequence)) : none;
+  *holder = items;
+  *size = static_cast<size_t>(PyTuple_GET_SIZE(items));
+  return *size ? reinterpret_cast<kbl_py*>(&PyTuple_GET_ITEM(items, 0)) : none;
 }
 
 kbl_py kbl_py_from_tensor(void* t) {

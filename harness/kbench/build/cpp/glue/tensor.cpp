@@ -21,10 +21,8 @@ void give(std::tuple<at::Tensor, at::Tensor> pair, void** out) {
   out[0] = give(std::move(std::get<0>(pair)));
   out[1] = give(std::move(std::get<1>(pair)));
 }
-size_t give(std::vector<at::Tensor> list, void** out, size_t room) {
-  TORCH_CHECK(list.size() <= room, "more parts than expected");
-  for (size_t i = 0; i < list.size(); ++i) out[i] = give(std::move(list[i]));
-  return list.size();
+void give(std::vector<at::Tensor> list, void (*add)(void*, void*), void* parts) {
+  for (auto& part : list) add(parts, give(std::move(part)));
 }
 at::IntArrayRef I(const kbl_ints& v) { return {v.data, v.size}; }
 at::OptionalIntArrayRef OI(const kbl_ints& v) { return v.given ? at::OptionalIntArrayRef(I(v)) : std::nullopt; }
@@ -38,7 +36,15 @@ at::Scalar S(const kbl_scalar& v) {
       return at::Scalar(v.d);
   }
 }
-at::TensorList L(const kbl_tensors& v) { return {reinterpret_cast<const at::Tensor*>(v.data), v.size}; }
+std::vector<at::Tensor> L(const kbl_tensors& v) {
+  std::vector<at::Tensor> list;
+  for (size_t i = 0; i < v.size; ++i) list.push_back(T(v.data[i]));
+  return list;
+}
+// Torch's number for no type changes as types are added; ours does not.
+constexpr int no_dtype = 127;
+int out(at::ScalarType t) { return t == at::ScalarType::Undefined ? no_dtype : (int)t; }
+at::ScalarType in(int t) { return t == no_dtype ? at::ScalarType::Undefined : (at::ScalarType)t; }
 std::optional<at::Tensor> OT(void* const& t) { return t ? std::make_optional(T(t)) : std::nullopt; }
 std::optional<at::ScalarType> D(int t) { return t < 0 ? std::nullopt : std::make_optional((at::ScalarType)t); }
 std::optional<at::MemoryFormat> F(int f) { return f < 0 ? std::nullopt : std::make_optional((at::MemoryFormat)f); }
@@ -76,7 +82,9 @@ const int64_t* kbl_sizes(void* t) { return T(t).sizes().data(); }
 const int64_t* kbl_strides(void* t) { return T(t).strides().data(); }
 int64_t kbl_element_size(void* t) { return (int64_t)T(t).element_size(); }
 int64_t kbl_storage_offset(void* t) { return T(t).storage_offset(); }
-int kbl_dtype(void* t) { return (int)T(t).scalar_type(); }
+int kbl_dtype(void* t) { return out(T(t).scalar_type()); }
+bool kbl_is_cuda(void* t) { return T(t).is_cuda(); }
+bool kbl_is_cpu(void* t) { return T(t).is_cpu(); }
 int kbl_device_type(void* t) { return (int)T(t).device().type(); }
 int kbl_device_index(void* t) { return T(t).device().index(); }
 int kbl_layout(void* t) { return (int)T(t).layout(); }
@@ -98,6 +106,24 @@ kbl_scalar kbl_item(void* t) {
   if (v.isIntegral(false)) return {kbl_scalar::integer, v.toLong(), 0.0};
   return {kbl_scalar::floating, 0, v.toDouble()};
 }
+size_t kbl_dtype_size(int t) { return c10::elementSize(in(t)); }
+bool kbl_dtype_is_floating(int t) { return c10::isFloatingType(in(t)); }
+const char* kbl_dtype_text(int t) { return c10::toString(in(t)); }
+const char* kbl_dtype_name(int t) {
+  thread_local std::string text;
+  text = std::string(in(t) == at::ScalarType::Undefined ? caffe2::TypeMeta().name() : c10::scalarTypeToTypeMeta(in(t)).name());
+  return text.c_str();
+}
+const char* kbl_device_text(int type) {
+  thread_local std::string text;
+  text = c10::DeviceTypeName((c10::DeviceType)type, true);
+  return text.c_str();
+}
+void kbl_device_parse(const char* text, int* type, int* index) {
+  c10::Device device{std::string(text)};
+  *type = (int)device.type();
+  *index = device.index();
+}
 int kbl_default_dtype() { return (int)c10::typeMetaToScalarType(at::get_default_dtype()); }
 bool kbl_set_grad_mode(bool enabled) {
   bool before = c10::GradMode::is_enabled();
@@ -116,8 +142,6 @@ void kbl_fail(int kind, const char* function, const char* file, uint32_t line, c
       throw c10::TypeError(where, message);
     case 4:
       throw c10::NotImplementedError(where, message);
-    case 5:
-      c10::detail::torchInternalAssertFail(function, file, line, "", std::string(message));
     default:
       throw c10::Error(where, message);
   }
@@ -184,20 +208,16 @@ void* kbl_empty_strided(kbl_ints size, kbl_ints stride, kbl_options o) {
 void* kbl_arange(kbl_scalar start, kbl_scalar end, kbl_scalar step, kbl_options o) {
   return give(marked(at::arange(S(start), S(end), S(step), O(o)), o));
 }
+void* kbl_empty(kbl_ints size, kbl_options o) { return give(marked(at::empty(I(size), O(o)), o)); }
 void* kbl_from_blob(void* data, kbl_ints size, kbl_ints stride, kbl_options o) {
-  return give(stride.given ? at::from_blob(data, I(size), I(stride), O(o)) : at::from_blob(data, I(size), O(o)));
-}
-void* kbl_from_values(const void* data, size_t count, int dtype, kbl_options o) {
-  auto size = static_cast<int64_t>(count);
-  auto type = (at::ScalarType)dtype;
-  auto made = at::from_blob(const_cast<void*>(data), {size}, at::TensorOptions(type)).clone();
-  auto wanted = O(o);
-  return give(marked(made.to(wanted.device(), wanted.has_dtype() ? c10::typeMetaToScalarType(wanted.dtype()) : type), o));
+  auto made = stride.given ? at::from_blob(data, I(size), I(stride), O(o)) : at::from_blob(data, I(size), O(o));
+  return give(marked(made, o));
 }
 void* kbl_to(void* a, kbl_options o, bool non_blocking, bool copy) {
   auto format = F(o.memory_format);
   o.memory_format = -1;
-  return give(T(a).to(O(o), non_blocking, copy, format));
+  auto options = o.requires_grad < 0 ? O(o) : O(o).requires_grad(o.requires_grad != 0);
+  return give(T(a).to(options, non_blocking, copy, format));
 }
 void* kbl_contiguous(void* a, int f) { return give(T(a).contiguous((at::MemoryFormat)f)); }
 void* kbl_clone(void* a, int f) { return give(T(a).clone(F(f))); }
@@ -230,13 +250,13 @@ void* kbl_scatter_add(void* a, int64_t dim, void* index, void* source) {
 }
 void* kbl_cat(kbl_tensors list, int64_t dim) { return give(at::cat(L(list), dim)); }
 void* kbl_stack(kbl_tensors list, int64_t dim) { return give(at::stack(L(list), dim)); }
-size_t kbl_split(void* a, int64_t size, int64_t dim, void** out, size_t room) {
-  return give(T(a).split(size, dim), out, room);
+void kbl_split(void* a, int64_t size, int64_t dim, void (*add)(void*, void*), void* parts) {
+  give(T(a).split(size, dim), add, parts);
 }
-size_t kbl_chunk(void* a, int64_t chunks, int64_t dim, void** out, size_t room) {
-  return give(T(a).chunk(chunks, dim), out, room);
+void kbl_chunk(void* a, int64_t chunks, int64_t dim, void (*add)(void*, void*), void* parts) {
+  give(T(a).chunk(chunks, dim), add, parts);
 }
-size_t kbl_unbind(void* a, int64_t dim, void** out, size_t room) { return give(T(a).unbind(dim), out, room); }
+void kbl_unbind(void* a, int64_t dim, void (*add)(void*, void*), void* parts) { give(T(a).unbind(dim), add, parts); }
 void* kbl_add(void* a, void* b, kbl_scalar alpha) { return give(T(a).add(T(b), S(alpha))); }
 void* kbl_sub(void* a, void* b, kbl_scalar alpha) { return give(T(a).sub(T(b), S(alpha))); }
 void* kbl_add_scalar(void* a, kbl_scalar b, kbl_scalar alpha) { return give(T(a).add(S(b), S(alpha))); }
@@ -265,6 +285,8 @@ void* kbl_clamp(void* a, bool has_min, kbl_scalar min, bool has_max, kbl_scalar 
   return give(T(a).clamp(has_min ? std::make_optional(S(min)) : std::nullopt,
                          has_max ? std::make_optional(S(max)) : std::nullopt));
 }
+void* kbl_clamp_min(void* a, kbl_scalar min) { return give(T(a).clamp_min(S(min))); }
+void* kbl_clamp_max(void* a, kbl_scalar max) { return give(T(a).clamp_max(S(max))); }
 void* kbl_leaky_relu(void* a, kbl_scalar slope) { return give(at::leaky_relu(T(a), S(slope))); }
 void* kbl_gelu(void* a, const char* approximate, size_t size) {
   return give(at::gelu(T(a), std::string_view(approximate, size)));

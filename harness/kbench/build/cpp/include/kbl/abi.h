@@ -70,6 +70,8 @@ const int64_t* kbl_strides(void* t);
 int64_t kbl_element_size(void* t);
 int64_t kbl_storage_offset(void* t);
 int kbl_dtype(void* t);
+bool kbl_is_cuda(void* t);
+bool kbl_is_cpu(void* t);
 int kbl_device_type(void* t);
 int kbl_device_index(void* t);
 int kbl_layout(void* t);
@@ -83,6 +85,12 @@ void* kbl_const_data(void* t, int dtype);
 void* kbl_raw_data(void* t);
 kbl_scalar kbl_item(void* t);
 int kbl_default_dtype();
+size_t kbl_dtype_size(int dtype);
+bool kbl_dtype_is_floating(int dtype);
+const char* kbl_dtype_text(int dtype);  // Float
+const char* kbl_dtype_name(int dtype);  // float
+const char* kbl_device_text(int type);
+void kbl_device_parse(const char* text, int* type, int* index);
 bool kbl_set_grad_mode(bool enabled);  // what it was
 
 [[noreturn]] void kbl_fail(int kind, const char* function, const char* file, uint32_t line, const char* message);
@@ -96,6 +104,7 @@ bool kbl_parallel_guard(bool enabled);  // what it was
 void kbl_set_num_threads(int count);
 
 kbl_py kbl_py_module(const char* name);
+kbl_py kbl_py_failed_import(kbl_py module, const char* why);
 void kbl_py_doc(kbl_py module, const char* doc);
 void kbl_py_define(kbl_py owner, const kbl_function* function);
 kbl_py kbl_py_class(kbl_py module, const char* name, const char* doc, void (*destroy)(void*));
@@ -107,14 +116,16 @@ bool kbl_py_is_none(kbl_py object);
 bool kbl_py_tensor(kbl_py object, void** out);
 bool kbl_py_bool(kbl_py object, bool convert, bool* out);
 bool kbl_py_int(kbl_py object, bool convert, int64_t* out);
+bool kbl_py_size(kbl_py object, int64_t* out);  // an element of an IntArrayRef
 bool kbl_py_uint(kbl_py object, bool convert, uint64_t* out);
 bool kbl_py_float(kbl_py object, bool convert, double* out);
 bool kbl_py_string(kbl_py object, const char** out, size_t* size);
 bool kbl_py_dtype(kbl_py object, int* out);
 bool kbl_py_device(kbl_py object, int* type, int* index);
 bool kbl_py_memory_format(kbl_py object, int* out);
-// The items of a sequence, borrowed from `*holder`, which the caller releases; null where it is none.
-kbl_py* kbl_py_items(kbl_py object, bool exact, kbl_py* holder, size_t* size);
+// The items of a list or tuple (`exact`), or of all that pybind11 takes for a vector: borrowed from `*holder`, which the
+// caller releases. Null where it is none of these.
+kbl_py* kbl_py_items(kbl_py object, bool exact, bool convert, kbl_py* holder, size_t* size);
 kbl_py kbl_py_from_tensor(void* t);
 kbl_py kbl_py_from_bool(bool value);
 kbl_py kbl_py_from_int(int64_t value);
@@ -168,12 +179,12 @@ void kbl_cuda_stream_synchronize(kbl_stream stream);
                    int64_t groups, kbl_ints dilation);
 #include <kbl/list.h>
 
+void* kbl_empty(kbl_ints size, kbl_options o);
 void* kbl_full(kbl_ints size, kbl_scalar value, kbl_options o);
 void* kbl_full_like(void* a, kbl_scalar value, kbl_options o);
 void* kbl_empty_strided(kbl_ints size, kbl_ints stride, kbl_options o);
 void* kbl_arange(kbl_scalar start, kbl_scalar end, kbl_scalar step, kbl_options o);
 void* kbl_from_blob(void* data, kbl_ints size, kbl_ints stride, kbl_options o);
-void* kbl_from_values(const void* data, size_t count, int dtype, kbl_options o);
 void* kbl_to(void* a, kbl_options o, bool non_blocking, bool copy);
 void* kbl_contiguous(void* a, int memory_format);
 void* kbl_clone(void* a, int memory_format);
@@ -198,9 +209,10 @@ void* kbl_gather(void* a, int64_t dim, void* index, bool sparse);
 void* kbl_scatter_add(void* a, int64_t dim, void* index, void* source);
 void* kbl_cat(kbl_tensors list, int64_t dim);
 void* kbl_stack(kbl_tensors list, int64_t dim);
-size_t kbl_split(void* a, int64_t size, int64_t dim, void** out, size_t room);
-size_t kbl_chunk(void* a, int64_t chunks, int64_t dim, void** out, size_t room);
-size_t kbl_unbind(void* a, int64_t dim, void** out, size_t room);
+// Each part is given to `add` with its reference.
+void kbl_split(void* a, int64_t size, int64_t dim, void (*add)(void*, void*), void* parts);
+void kbl_chunk(void* a, int64_t chunks, int64_t dim, void (*add)(void*, void*), void* parts);
+void kbl_unbind(void* a, int64_t dim, void (*add)(void*, void*), void* parts);
 void* kbl_add(void* a, void* b, kbl_scalar alpha);
 void* kbl_sub(void* a, void* b, kbl_scalar alpha);
 void* kbl_add_scalar(void* a, kbl_scalar b, kbl_scalar alpha);
@@ -226,6 +238,8 @@ void kbl_resize_(void* a, kbl_ints size);
 void* kbl_pow(void* a, kbl_scalar exponent);
 void* kbl_pow_tensor(void* a, void* exponent);
 void* kbl_clamp(void* a, bool has_min, kbl_scalar min, bool has_max, kbl_scalar max);
+void* kbl_clamp_min(void* a, kbl_scalar min);
+void* kbl_clamp_max(void* a, kbl_scalar max);
 void* kbl_leaky_relu(void* a, kbl_scalar slope);
 void* kbl_gelu(void* a, const char* approximate, size_t size);
 void* kbl_masked_fill(void* a, void* mask, kbl_scalar value);

@@ -10,7 +10,7 @@ inline namespace kbl1 {
 
 // A borrowed sequence's items, as long as it lives.
 struct Items {
-  Items(kbl_py object, bool exact) : items(kbl_py_items(object, exact, &holder, &size)) {}
+  Items(kbl_py object, bool exact, bool convert) : items(kbl_py_items(object, exact, convert, &holder, &size)) {}
   ~Items() {
     if (holder) kbl_py_release(holder);
   }
@@ -154,11 +154,11 @@ struct Caster<at::IntArrayRef> {
   at::IntArrayRef value;
   at::IntArrayRef& get() { return value; }
   bool load(kbl_py o, bool convert) {
-    Items items(o, true);
+    Items items(o, true, false);
     if (!items.items) return false;
     numbers.resize(items.size);
     for (size_t i = 0; i < items.size; ++i) {
-      if (!kbl_py_int(items.items[i], convert, &numbers[i])) return false;
+      if (!kbl_py_size(items.items[i], &numbers[i])) return false;
     }
     value = numbers;
     return true;
@@ -170,11 +170,37 @@ struct Caster<at::IntArrayRef> {
   }
 };
 
+// Puts the items into a new list or tuple; null, with Python's error set, where one of them cannot be made.
+template <class... I>
+kbl_py filled(kbl_py sequence, I... items) {
+  size_t index = 0;
+  if (((items == nullptr) || ...)) {
+    (kbl_py_release(items), ...);
+    kbl_py_release(sequence);
+    return nullptr;
+  }
+  (kbl_py_put(sequence, index++, items), ...);
+  return sequence;
+}
+template <class List, class Cast>
+kbl_py listed(const List& v, Cast cast) {
+  auto list = kbl_py_list(v.size());
+  for (size_t i = 0; i < v.size(); ++i) {
+    auto item = cast(v[i]);
+    if (!item) {
+      kbl_py_release(list);
+      return nullptr;
+    }
+    kbl_py_put(list, i, item);
+  }
+  return list;
+}
+
 template <class T>
 struct Caster<std::vector<T>> : Simple<std::vector<T>> {
   static std::string name() { return "list[" + Caster<T>::name() + "]"; }
   bool load(kbl_py o, bool convert) {
-    Items items(o, false);
+    Items items(o, false, convert);
     if (!items.items) return false;
     this->value.clear();
     for (size_t i = 0; i < items.size; ++i) {
@@ -185,9 +211,7 @@ struct Caster<std::vector<T>> : Simple<std::vector<T>> {
     return true;
   }
   static kbl_py cast(const std::vector<T>& v) {
-    auto list = kbl_py_list(v.size());
-    for (size_t i = 0; i < v.size(); ++i) kbl_py_put(list, i, Caster<T>::cast(v[i]));
-    return list;
+    return listed(v, [](const T& item) { return Caster<T>::cast(item); });
   }
 };
 
@@ -195,7 +219,7 @@ template <class T, size_t N>
 struct Caster<std::array<T, N>> : Simple<std::array<T, N>> {
   static std::string name() { return "list[" + Caster<T>::name() + "]"; }
   bool load(kbl_py o, bool convert) {
-    Items items(o, false);
+    Items items(o, false, convert);
     if (!items.items || items.size != N) return false;
     for (size_t i = 0; i < N; ++i) {
       Caster<T> item;
@@ -205,9 +229,7 @@ struct Caster<std::array<T, N>> : Simple<std::array<T, N>> {
     return true;
   }
   static kbl_py cast(const std::array<T, N>& v) {
-    auto list = kbl_py_list(N);
-    for (size_t i = 0; i < N; ++i) kbl_py_put(list, i, Caster<T>::cast(v[i]));
-    return list;
+    return listed(v, [](const T& item) { return Caster<T>::cast(item); });
   }
 };
 
@@ -236,9 +258,7 @@ struct Caster<std::tuple<T...>> : Simple<std::tuple<T...>> {
  private:
   template <size_t... I>
   static kbl_py each(const std::tuple<T...>& v, std::index_sequence<I...>) {
-    auto tuple = kbl_py_tuple(sizeof...(T));
-    (kbl_py_put(tuple, I, Caster<T>::cast(std::get<I>(v))), ...);
-    return tuple;
+    return filled(kbl_py_tuple(sizeof...(T)), Caster<T>::cast(std::get<I>(v))...);
   }
 };
 
@@ -263,12 +283,13 @@ constexpr bool is_own() {
          name.substr(0, 4) != "at::" && name.substr(0, 7) != "torch::" && name.substr(0, 10) != "pybind11::";
 }
 
-template <class T>
+template <class T, bool nullable>
 struct Object {
   static_assert(is_own<T>(), "no caster for this type");
   static std::string name() { return "object"; }
   T* pointer = nullptr;
   bool load(kbl_py o, bool) {
+    if (nullable && kbl_py_is_none(o)) return true;
     pointer = Registered<T>::type ? static_cast<T*>(kbl_py_pointer(Registered<T>::type, o)) : nullptr;
     return pointer != nullptr;
   }
@@ -325,8 +346,18 @@ class gil_scoped_acquire {
   void* state_;
 };
 template <class... G>
-struct call_guard {};
-struct Nothing {};
+struct call_guard;
+template <>
+struct call_guard<> {
+  struct type {};
+};
+template <class G, class... More>
+struct call_guard<G, More...> {
+  struct type {
+    G guard{};
+    typename call_guard<More...>::type next{};
+  };
+};
 
 template <class T, class = void>
 struct HasCaster : std::false_type {};
@@ -335,7 +366,9 @@ struct HasCaster<T, std::void_t<decltype(Caster<T>::name())>> : std::true_type {
 template <class T>
 constexpr bool is_object = !HasCaster<std::decay_t<T>>::value;
 template <class T>
-using Read = std::conditional_t<is_object<T>, Object<std::remove_const_t<std::remove_pointer_t<std::decay_t<T>>>>,
+using Read = std::conditional_t<is_object<T>,
+                                Object<std::remove_const_t<std::remove_pointer_t<std::decay_t<T>>>,
+                                       std::is_pointer_v<std::decay_t<T>>>,
                                 Caster<std::decay_t<T>>>;
 
 // A function as Python sees it. It lives as long as the process, as pybind11's do.
@@ -378,7 +411,8 @@ struct Function {
   }
   template <class T, class C>
   static decltype(auto) pass(C& reader) {
-    if constexpr (std::is_pointer_v<std::decay_t<T>> && is_object<T>) return &reader.get();
+    if constexpr (std::is_pointer_v<std::decay_t<T>> && is_object<T>) return static_cast<T>(reader.pointer);
+    else if constexpr (is_object<T> && !std::is_reference_v<T>) return T(reader.get());  // Python keeps its own
     else if constexpr (std::is_lvalue_reference_v<T>) return static_cast<T>(reader.get());
     else return std::move(reader.get());
   }
@@ -425,29 +459,37 @@ template <class... G>
 void add(Extras&, const call_guard<G...>&) {}
 
 template <class... E>
-struct GuardOf {
-  using type = Nothing;
-};
-template <class G, class... E>
-struct GuardOf<call_guard<G>, E...> {
-  using type = G;
-};
+struct GuardOf : call_guard<> {};
+template <class... G, class... E>
+struct GuardOf<call_guard<G...>, E...> : call_guard<G...> {};
 template <class First, class... E>
 struct GuardOf<First, E...> : GuardOf<E...> {};
 
-template <bool constructs, class F, class R, class... A, class... E>
-kbl_function* record(Function<R, A...>, const char* name, F f, bool has_self, bool torch_errors, const E&... extras) {
+template <class E>
+constexpr int guards_in = 0;
+template <class... G>
+constexpr int guards_in<call_guard<G...>> = 1;
+template <class E>
+constexpr size_t names_in = 0;
+template <>
+inline constexpr size_t names_in<arg> = 1;
+template <class T>
+constexpr size_t names_in<arg::valued<T>> = 1;
+
+template <bool constructs, bool has_self = false, class F, class R, class... A, class... E>
+kbl_function* record(Function<R, A...>, const char* name, F f, bool torch_errors, const E&... extras) {
   using Make = Function<R, A...>;
   Extras e;
   if (has_self) add(e, arg("self"));
   (add(e, extras), ...);
-  const size_t count = sizeof...(A);
+  constexpr size_t count = sizeof...(A);
+  constexpr size_t named = (names_in<E> + ... + 0);
+  static_assert((guards_in<E> + ... + 0) <= 1, "one call_guard a function");
+  static_assert(named == 0 || named + (has_self ? 1 : 0) == count, "as many names as arguments");
   if (e.names.size() == (has_self ? 1 : 0)) {
     e.names.clear();
     e.defaults.clear();
   }
-  TORCH_CHECK(e.names.empty() || e.names.size() == count, name, "() has ", count, " arguments and names ",
-              e.names.size());
   e.defaults.resize(count, nullptr);
   auto* r = new typename Make::template Record<F>(std::move(f));
   std::vector<std::string> types{Read<A>::name()...};
@@ -476,13 +518,13 @@ class module_ {
   explicit module_(kbl_py object) : object_(object) {}
   template <class F, class... E>
   module_& def(const char* name, F f, const E&... extras) {
-    kbl_py_define(object_, impl::record<false>(typename Signature<F>::type(), name, f, false, false, extras...));
+    kbl_py_define(object_, impl::record<false>(typename Signature<F>::type(), name, f, false, extras...));
     return *this;
   }
   template <class F, class... E>
   module_& def(const char* name, Wrapped<F> f, const E&... extras) {
     kbl_py_define(object_,
-                  impl::record<false>(typename Signature<F>::type(), name, f.function, false, true, extras...));
+                  impl::record<false>(typename Signature<F>::type(), name, f.function, true, extras...));
     return *this;
   }
   struct Doc {
@@ -503,15 +545,16 @@ struct init {};
 template <class T, class... Options>
 class class_ {
  public:
-  template <class... E>
-  class_(module_& m, const char* name, const E&...)
-      : type_(kbl_py_class(m.kbl_object(), name, "", [](void* p) { delete static_cast<T*>(p); })) {
+  static_assert(sizeof...(Options) == 0, "neither bases nor holders");
+  class_(module_& m, const char* name, const char* doc = "")
+      : type_(kbl_py_class(m.kbl_object(), name, doc, [](void* p) { delete static_cast<T*>(p); })) {
+    TORCH_CHECK(!Registered<T>::type, "generic_type: type \"", name, "\" is already registered!");
     Registered<T>::type = type_;
   }
   template <class... A, class... E>
   class_& def(init<A...>, const E&... extras) {
     auto make = [](A... a) -> kbl_py { return new T(std::forward<A>(a)...); };
-    kbl_py_define(type_, impl::record<true>(Function<kbl_py, A...>(), "__init__", make, false, false, extras...));
+    kbl_py_define(type_, impl::record<true>(Function<kbl_py, A...>(), "__init__", make, false, extras...));
     return *this;
   }
   template <class R, class... A, class... E>
@@ -536,19 +579,19 @@ class class_ {
   }
   template <class F, class... E>
   class_& def(const char* name, F f, const E&... extras) {
-    kbl_py_define(type_, impl::record<false>(typename Signature<F>::type(), name, f, true, false, extras...));
+    kbl_py_define(type_, impl::record<false, true>(typename Signature<F>::type(), name, f, false, extras...));
     return *this;
   }
 
  private:
   template <class R, class... A, class F, class... E>
   class_& method(const char* name, F f, const E&... extras) {
-    kbl_py_define(type_, impl::record<false>(Function<R, A...>(), name, f, true, false, extras...));
+    kbl_py_define(type_, impl::record<false, true>(Function<R, A...>(), name, f, false, extras...));
     return *this;
   }
   template <class R, class F>
   class_& property(const char* name, F f) {
-    kbl_py_property(type_, name, impl::record<false>(Function<R, T&>(), name, f, true, false));
+    kbl_py_property(type_, name, impl::record<false, true>(Function<R, T&>(), name, f, false));
     return *this;
   }
   kbl_py type_;
@@ -576,7 +619,11 @@ pybind11::Wrapped<R (*)(A...)> wrap_pybind_function(R (*f)(A...)) { return {f}; 
   static void KBL_JOIN(kbl_init_, name)(::pybind11::module_&);                                \
   extern "C" __attribute__((visibility("default"))) void* KBL_JOIN(PyInit_, name)() {         \
     ::pybind11::module_ made(kbl_py_module(KBL_TEXT(name)));                                  \
-    if (made.kbl_object()) KBL_JOIN(kbl_init_, name)(made);                                   \
+    try {                                                                                     \
+      if (made.kbl_object()) KBL_JOIN(kbl_init_, name)(made);                                 \
+    } catch (const std::exception& e) {                                                       \
+      return kbl_py_failed_import(made.kbl_object(), e.what());                               \
+    }                                                                                         \
     return made.kbl_object();                                                                 \
   }                                                                                           \
   static void KBL_JOIN(kbl_init_, name)([[maybe_unused]] ::pybind11::module_ & variable)

@@ -1,5 +1,9 @@
 // The plain types of c10: scalar types, devices, array references, options, and checks that throw torch's own errors.
 #pragma once
+// With Python's headers come the C++ overloads of C's functions, so that `abs` of a double is one.
+#include <math.h>
+#include <stdlib.h>
+
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -52,12 +56,10 @@ enum class ScalarType : int8_t {
 };
 
 // Types that a solution's pointers may have. Others have no entry: they do not compile here.
-#define KBL_TYPES(_)                                                                                             \
-  _(uint8_t, Byte, "unsigned char", 1) _(int8_t, Char, "signed char", 1) _(int16_t, Short, "short", 2)           \
-  _(int, Int, "int", 4) _(int64_t, Long, "long", 8) _(c10::Half, Half, "c10::Half", 2) _(float, Float, "float", 4) \
-  _(double, Double, "double", 8) _(bool, Bool, "bool", 1) _(c10::BFloat16, BFloat16, "c10::BFloat16", 2)         \
-  _(uint16_t, UInt16, "unsigned short", 2) _(uint32_t, UInt32, "unsigned int", 4)                                \
-  _(uint64_t, UInt64, "unsigned long", 8)
+#define KBL_TYPES(_)                                                                                        \
+  _(uint8_t, Byte) _(int8_t, Char) _(int16_t, Short) _(int, Int) _(int64_t, Long) _(c10::Half, Half)        \
+  _(float, Float) _(double, Double) _(bool, Bool) _(c10::BFloat16, BFloat16) _(uint16_t, UInt16)            \
+  _(uint32_t, UInt32) _(uint64_t, UInt64)
 
 template <class T>
 struct CppTypeToScalarType;
@@ -67,7 +69,7 @@ struct ScalarTypeToCPPType;
 template <ScalarType N>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<N>::type;
 }  // namespace impl
-#define KBL_TYPE(cpp, name, text, bytes)                                                                   \
+#define KBL_TYPE(cpp, name)                                                                   \
   template <>                                                                                       \
   struct CppTypeToScalarType<cpp> : std::integral_constant<ScalarType, ScalarType::name> {};        \
   template <>                                                                                       \
@@ -78,35 +80,14 @@ using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<N>::type;
 KBL_TYPES(KBL_TYPE)
 #undef KBL_TYPE
 
-inline const char* toString(ScalarType t) {
-  static const char* const names[] = {
-      "Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf", "ComplexFloat",
-      "ComplexDouble", "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4", "Bits1x8",
-      "Bits2x4", "Bits4x2", "Bits8", "Bits16", "Float8_e5m2", "Float8_e4m3fn", "Float8_e5m2fnuz",
-      "Float8_e4m3fnuz", "UInt16", "UInt32", "UInt64"};
-  auto index = static_cast<size_t>(t);
-  return index < sizeof(names) / sizeof(*names) ? names[index] : "UNKNOWN_SCALAR";
-}
+inline const char* toString(ScalarType t) { return kbl_dtype_text(static_cast<int>(t)); }
 inline std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << toString(t); }
-
-inline bool isFloatingType(ScalarType t) {
-  return t == kHalf || t == kFloat || t == kDouble || t == kBFloat16;
-}
+inline bool isFloatingType(ScalarType t) { return kbl_dtype_is_floating(static_cast<int>(t)); }
 inline bool isIntegralType(ScalarType t, bool with_bool) {
   return t == kByte || t == kChar || t == kShort || t == kInt || t == kLong || t == kUInt16 || t == kUInt32 ||
          t == kUInt64 || (with_bool && t == kBool);
 }
-inline size_t elementSize(ScalarType t) {
-  switch (t) {
-#define KBL_TYPE(cpp, name, text, bytes) \
-  case ScalarType::name:          \
-    return bytes;
-    KBL_TYPES(KBL_TYPE)
-#undef KBL_TYPE
-    default:
-      return 0;
-  }
-}
+inline size_t elementSize(ScalarType t) { return kbl_dtype_size(static_cast<int>(t)); }
 
 enum class Layout : int8_t { Strided, Sparse };
 constexpr Layout kStrided = Layout::Strided;
@@ -121,9 +102,7 @@ enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 14 };
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kMeta = DeviceType::Meta;
-inline std::ostream& operator<<(std::ostream& out, DeviceType t) {
-  return out << (t == kCPU ? "cpu" : t == kCUDA ? "cuda" : "meta");
-}
+inline std::ostream& operator<<(std::ostream& out, DeviceType t) { return out << kbl_device_text(static_cast<int>(t)); }
 
 struct Device {
   using Type = DeviceType;
@@ -139,17 +118,15 @@ struct Device {
   bool operator==(const Device& o) const noexcept { return type_ == o.type_ && index_ == o.index_; }
   bool operator!=(const Device& o) const noexcept { return !(*this == o); }
   std::string str() const {
-    std::string name = type_ == kCPU ? "cpu" : type_ == kCUDA ? "cuda" : "meta";
+    std::string name = kbl_device_text(static_cast<int>(type_));
     return has_index() ? name + ":" + std::to_string(index_) : name;
   }
 
  private:
   static Device parsed(const std::string& text) {
-    auto colon = text.find(':');
-    auto name = text.substr(0, colon);
-    auto index = colon == std::string::npos ? -1 : std::stoi(text.substr(colon + 1));
-    if (name != "cpu" && name != "cuda") kbl_fail(0, __func__, __FILE__, __LINE__, ("unknown device " + text).c_str());
-    return Device(name == "cpu" ? kCPU : kCUDA, static_cast<DeviceIndex>(index));
+    int type = 0, index = 0;
+    kbl_device_parse(text.c_str(), &type, &index);
+    return Device(static_cast<DeviceType>(type), static_cast<DeviceIndex>(index));
   }
   DeviceType type_;
   DeviceIndex index_;
@@ -180,7 +157,7 @@ std::string str(const A&... parts) {
     return std::move(buffer.text);
   }
 }
-enum Kind { error, index_error, value_error, type_error, not_implemented, internal };
+enum Kind { error, index_error, value_error, type_error, not_implemented };
 // The text of a check without one of its own is torch's.
 inline std::string message(const char* fallback) { return fallback; }
 template <class... A>
@@ -205,11 +182,21 @@ std::string str(const A&... parts) { return checks::str(parts...); }
 #define TORCH_CHECK_VALUE(condition, ...) KBL_CHECK(value_error, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_TYPE(condition, ...) KBL_CHECK(type_error, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) KBL_CHECK(not_implemented, condition, ##__VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(condition, ...) KBL_CHECK(internal, condition, ##__VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(condition, ...)                                                                    \
+  if (C10_UNLIKELY(!(condition))) {                                                                              \
+    ::c10::checks::fail(::c10::checks::error, __func__, __FILE__, static_cast<uint32_t>(__LINE__),               \
+                        #condition " INTERNAL ASSERT FAILED at " C10_STRINGIZE(__FILE__) ":" C10_STRINGIZE(      \
+                            __LINE__) ", please report a bug to PyTorch. " +                                     \
+                            ::c10::str(__VA_ARGS__));                                                            \
+  }
+#ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
   while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#else
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#endif
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
-#define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, ##__VA_ARGS__)
+#define AT_ASSERTM(condition, ...) TORCH_INTERNAL_ASSERT(condition, ##__VA_ARGS__)
 #define AT_ERROR(...) TORCH_CHECK(false, ##__VA_ARGS__)
 #define TORCH_WARN(...)                                                                      \
   ::kbl_warn(__func__, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__).c_str())
@@ -245,15 +232,27 @@ class ArrayRef {
   constexpr const T* data() const { return data_; }
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  const T& front() const { return at(0); }
-  const T& back() const { return at(size_ - 1); }
+  const T& front() const {
+    TORCH_CHECK(!empty(), "ArrayRef: attempted to access front() of empty list");
+    return data_[0];
+  }
+  const T& back() const {
+    TORCH_CHECK(!empty(), "ArrayRef: attempted to access back() of empty list");
+    return data_[size_ - 1];
+  }
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   const T& at(size_t i) const {
     TORCH_CHECK(i < size_, "ArrayRef: invalid index Index = ", i, "; Length = ", size_);
     return data_[i];
   }
-  ArrayRef slice(size_t n, size_t m) const { return ArrayRef(data_ + n, m); }
-  ArrayRef slice(size_t n) const { return slice(n, size_ - n); }
+  ArrayRef slice(size_t n, size_t m) const {
+    TORCH_CHECK(n + m <= size_, "ArrayRef: invalid slice, N = ", n, "; M = ", m, "; size = ", size_);
+    return ArrayRef(data_ + n, m);
+  }
+  ArrayRef slice(size_t n) const {
+    TORCH_CHECK(n <= size_, "ArrayRef: invalid slice, N = ", n, "; size = ", size_);
+    return slice(n, size_ - n);
+  }
   bool equals(ArrayRef o) const { return size_ == o.size_ && std::equal(begin(), end(), o.begin()); }
   std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
 
@@ -303,7 +302,8 @@ class OptionalIntArrayRef {
 class Scalar {
  public:
   Scalar() : Scalar(int64_t(0)) {}
-  Scalar(bool v) : value_{kbl_scalar::boolean, v, 0.0} {}
+  template <class T, std::enable_if_t<std::is_same_v<T, bool>, bool> = true>
+  Scalar(T v) : value_{kbl_scalar::boolean, v, 0.0} {}
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   Scalar(T v) : value_{kbl_scalar::integer, static_cast<int64_t>(v), 0.0} {}
   template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
@@ -315,6 +315,11 @@ class Scalar {
   explicit Scalar(kbl_scalar v) : value_(v) {}
   template <class T>
   T to() const {
+    const bool lost = value_.kind == kbl_scalar::floating ? overflows<T>(value_.d) : overflows<T>(value_.i);
+    if (lost) {
+      kbl_fail(checks::error, __func__, __FILE__, __LINE__,
+               checks::str("value cannot be converted to type ", name<T>(), " without overflow").c_str());
+    }
     return value_.kind == kbl_scalar::floating ? static_cast<T>(value_.d) : static_cast<T>(value_.i);
   }
   double toDouble() const { return to<double>(); }
@@ -330,6 +335,39 @@ class Scalar {
   operator kbl_scalar() const { return value_; }
 
  private:
+  // c10's rules: booleans take anything, infinities go where there are some, negative numbers wrap into unsigned ones.
+  template <class T, class F>
+  static bool overflows(F v) {
+    using limit = std::numeric_limits<T>;
+    if constexpr (std::is_same_v<T, bool> || !limit::is_specialized) {
+      return false;
+    } else if constexpr (std::is_floating_point_v<F>) {
+      if (limit::has_infinity && std::isinf(v)) return false;
+      if (v != v) return !limit::has_quiet_NaN;
+      return v < static_cast<F>(limit::lowest()) || v > static_cast<F>(limit::max());
+    } else if constexpr (std::is_unsigned_v<T>) {
+      return v > 0 && static_cast<uint64_t>(v) > static_cast<uint64_t>(limit::max());
+    } else if constexpr (std::is_integral_v<T>) {
+      return v < static_cast<F>(limit::lowest()) || v > static_cast<F>(limit::max());
+    } else {
+      return overflows<T>(static_cast<double>(v));
+    }
+  }
+  template <class T>
+  static const char* name() {
+    if constexpr (std::is_same_v<T, int64_t>) return "int64_t";
+    else if constexpr (std::is_same_v<T, int>) return "int";
+    else if constexpr (std::is_same_v<T, int16_t>) return "int16_t";
+    else if constexpr (std::is_same_v<T, int8_t>) return "int8_t";
+    else if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
+    else if constexpr (std::is_same_v<T, uint16_t>) return "uint16_t";
+    else if constexpr (std::is_same_v<T, uint32_t>) return "uint32_t";
+    else if constexpr (std::is_same_v<T, uint64_t>) return "uint64_t";
+    else if constexpr (std::is_same_v<T, float>) return "float";
+    else if constexpr (std::is_same_v<T, double>) return "double";
+    else if constexpr (std::is_same_v<T, bool>) return "bool";
+    else return "at::Half";
+  }
   kbl_scalar value_;
 };
 
@@ -344,17 +382,7 @@ class TypeMeta {
   explicit TypeMeta(c10::ScalarType t) : type_(t) {}
   c10::ScalarType toScalarType() const { return type_; }
   size_t itemsize() const { return c10::elementSize(type_); }
-  const char* name() const {
-    switch (type_) {
-#define KBL_TYPE(cpp, scalar, text, bytes) \
-  case c10::ScalarType::scalar:     \
-    return text;
-      KBL_TYPES(KBL_TYPE)
-#undef KBL_TYPE
-      default:
-        return "nullptr (uninitialized)";
-    }
-  }
+  const char* name() const { return kbl_dtype_name(static_cast<int>(type_)); }
   bool operator==(TypeMeta o) const { return type_ == o.type_; }
   bool operator!=(TypeMeta o) const { return type_ != o.type_; }
   bool operator==(c10::ScalarType t) const { return type_ == t; }

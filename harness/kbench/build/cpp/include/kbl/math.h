@@ -6,6 +6,7 @@ namespace at {
 inline namespace kbl1 {
 template <class T>
 struct OpMathType {
+  static_assert(std::is_arithmetic_v<T>, "no math type for this type");
   using type = T;
 };
 #ifdef KBL_WANTS_HALF
@@ -24,6 +25,7 @@ using opmath_type = typename OpMathType<T>::type;
 // On the device floats stay floats and integers widen; on the host floats widen too.
 template <class T, bool is_cuda>
 struct AccumulateType {
+  static_assert(std::is_arithmetic_v<T>, "no accumulation type for this type");
   using type = std::conditional_t<std::is_same_v<T, bool>, bool,
                                   std::conditional_t<std::is_integral_v<T>, int64_t,
                                                      std::conditional_t<is_cuda && !std::is_same_v<T, double>, float,

@@ -33,9 +33,7 @@ using impl::take;
     return a.name(d, t);                                                                              \
   }
 #define KBL_FACTORY(name)                                                                                 \
-  inline Tensor name(IntArrayRef size, TensorOptions o = {}, std::optional<MemoryFormat> f = std::nullopt) { \
-    return take(kbl_##name(impl::ints(size), o.raw(f)));                                                  \
-  }
+  inline Tensor name(IntArrayRef size, TensorOptions o = {}) { return take(kbl_##name(impl::ints(size), o.raw())); }
 #define KBL_LIKE(name)                                                                                    \
   inline Tensor name(const Tensor& a, TensorOptions o = {}, std::optional<MemoryFormat> f = std::nullopt) { \
     return take(kbl_##name(handle(a), o.raw(f)));                                                         \
@@ -56,6 +54,9 @@ using impl::take;
   }
 #include <kbl/list.h>
 
+inline Tensor empty(IntArrayRef size, TensorOptions o = {}, std::optional<MemoryFormat> f = std::nullopt) {
+  return take(kbl_empty(impl::ints(size), o.raw(f)));
+}
 inline Tensor full(IntArrayRef size, const Scalar& value, TensorOptions o = {}) {
   return take(kbl_full(impl::ints(size), value, o.raw()));
 }
@@ -77,17 +78,6 @@ inline Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& o = {
 inline Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride, const TensorOptions& o = {}) {
   return take(kbl_from_blob(data, impl::ints(size), impl::ints(stride), o.raw()));
 }
-template <class T>
-Tensor tensor(ArrayRef<T> values, const TensorOptions& o) {
-  return take(kbl_from_values(values.data(), values.size(), static_cast<int>(CppTypeToScalarType<T>::value), o.raw()));
-}
-#define KBL_TENSOR_OF(T)                                                                                          \
-  inline Tensor tensor(const std::vector<T>& v, const TensorOptions& o) { return tensor(ArrayRef<T>(v), o); }     \
-  inline Tensor tensor(std::initializer_list<T> v, const TensorOptions& o) { return tensor(ArrayRef<T>(v), o); }  \
-  inline Tensor tensor(const std::vector<T>& v) { return tensor(ArrayRef<T>(v), TensorOptions(CppTypeToScalarType<T>::value)); }
-KBL_TENSOR_OF(int64_t) KBL_TENSOR_OF(int) KBL_TENSOR_OF(float) KBL_TENSOR_OF(double)
-#undef KBL_TENSOR_OF
-
 inline Tensor cat(TensorList list, int64_t d = 0) { return take(kbl_cat(impl::list(list), d)); }
 inline Tensor concat(TensorList list, int64_t d = 0) { return cat(list, d); }
 inline Tensor stack(TensorList list, int64_t d = 0) { return take(kbl_stack(impl::list(list), d)); }
@@ -220,6 +210,16 @@ class NoGradGuard {
  private:
   bool before_;
 };
+
+// What the sources name and torch has, and we have not.
+#define KBL_ABSENT(name)                                       \
+  void name(const Tensor&) = delete;                           \
+  void name(const Tensor&, const Tensor&) = delete;            \
+  void name(const Tensor&, const Scalar&) = delete;            \
+  template <class A, class B, class... More>                   \
+  void name(const Tensor&, const A&, const B&, const More&...) = delete;
+#include <kbl_absent.h>
+#undef KBL_ABSENT
 
 }  // namespace kbl1
 }  // namespace at

@@ -60,6 +60,7 @@ void invoke_parallel(int64_t begin, int64_t end, int64_t grain, const F& f) {
 
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
+  TORCH_INTERNAL_ASSERT_DEBUG_ONLY(grain >= 0);
   if (begin >= end) return;
 #ifdef _OPENMP
   const auto count = end - begin;
@@ -76,6 +77,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
 
 template <class T, class F, class S>
 T parallel_reduce(int64_t begin, int64_t end, int64_t grain, const T identity, const F& f, const S& combine) {
+  TORCH_CHECK(grain >= 0);
   if (begin >= end) return identity;
 #ifdef _OPENMP
   const bool parallel = end - begin > grain && !in_parallel_region() && get_num_threads() > 1;

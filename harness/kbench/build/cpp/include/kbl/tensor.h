@@ -31,7 +31,8 @@ class Tensor {
     return *this;
   }
   Tensor& operator=(Tensor&& o) & noexcept {
-    std::swap(impl_, o.impl_);
+    Tensor moved(std::move(o));
+    std::swap(impl_, moved.impl_);
     return *this;
   }
   ~Tensor() {
@@ -60,8 +61,8 @@ class Tensor {
     return Device(static_cast<DeviceType>(kbl_device_type(impl_)), static_cast<DeviceIndex>(kbl_device_index(impl_)));
   }
   int64_t get_device() const { return kbl_device_index(impl_); }
-  bool is_cuda() const { return kbl_device_type(impl_) == static_cast<int>(kCUDA); }
-  bool is_cpu() const { return kbl_device_type(impl_) == static_cast<int>(kCPU); }
+  bool is_cuda() const { return kbl_is_cuda(impl_); }
+  bool is_cpu() const { return kbl_is_cpu(impl_); }
   bool is_sparse() const { return kbl_layout(impl_) == static_cast<int>(Layout::Sparse); }
   Layout layout() const { return static_cast<Layout>(kbl_layout(impl_)); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
@@ -108,6 +109,14 @@ class Tensor {
     TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
     return GenericPackedTensorAccessor<T, N, P, index_t>(kbl_typed<T>(), kbl_sizes(impl_), kbl_strides(impl_));
   }
+  template <class T, size_t N, template <class U> class P = DefaultPtrTraits, class index_t = int64_t>
+  GenericPackedTensorAccessor<T, N, P, index_t> generic_packed_accessor() && = delete;
+  template <class T, size_t N, template <class U> class P = DefaultPtrTraits, class index_t = int64_t>
+  GenericPackedTensorAccessor<T, N, P, index_t> packed_accessor() && = delete;
+  template <class T, size_t N, template <class U> class P = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, P> packed_accessor32() && = delete;
+  template <class T, size_t N, template <class U> class P = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, P> packed_accessor64() && = delete;
   template <class T, size_t N, template <class U> class P = DefaultPtrTraits, class index_t = int64_t>
   GenericPackedTensorAccessor<T, N, P, index_t> packed_accessor() const& {
     return generic_packed_accessor<T, N, P, index_t>();
@@ -178,16 +187,19 @@ class Tensor {
     return own(kbl_scatter_add(impl_, d, index.impl_, source.impl_));
   }
   std::vector<Tensor> split(int64_t size, int64_t d = 0) const {
-    auto room = static_cast<size_t>(this->size(d) / std::max<int64_t>(size, 1) + 2);
-    return many(room, [&](void** out) { return kbl_split(impl_, size, d, out, room); });
+    std::vector<Tensor> parts;
+    kbl_split(impl_, size, d, &add_part, &parts);
+    return parts;
   }
   std::vector<Tensor> chunk(int64_t chunks, int64_t d = 0) const {
-    auto room = static_cast<size_t>(std::max<int64_t>(chunks, 1) + 1);
-    return many(room, [&](void** out) { return kbl_chunk(impl_, chunks, d, out, room); });
+    std::vector<Tensor> parts;
+    kbl_chunk(impl_, chunks, d, &add_part, &parts);
+    return parts;
   }
   std::vector<Tensor> unbind(int64_t d = 0) const {
-    auto room = static_cast<size_t>(this->size(d) + 1);
-    return many(room, [&](void** out) { return kbl_unbind(impl_, d, out, room); });
+    std::vector<Tensor> parts;
+    kbl_unbind(impl_, d, &add_part, &parts);
+    return parts;
   }
 
   Tensor add(const Tensor& o, const Scalar& alpha = 1) const { return own(kbl_add(impl_, o.impl_, alpha)); }
@@ -217,8 +229,8 @@ class Tensor {
   Tensor clamp(const std::optional<Scalar>& low, const std::optional<Scalar>& high = std::nullopt) const {
     return own(kbl_clamp(impl_, low.has_value(), low.value_or(0), high.has_value(), high.value_or(0)));
   }
-  Tensor clamp_min(const Scalar& low) const { return clamp(low); }
-  Tensor clamp_max(const Scalar& high) const { return clamp(std::nullopt, high); }
+  Tensor clamp_min(const Scalar& low) const { return own(kbl_clamp_min(impl_, low)); }
+  Tensor clamp_max(const Scalar& high) const { return own(kbl_clamp_max(impl_, high)); }
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const {
     return own(kbl_masked_fill(impl_, mask.impl_, value));
   }
@@ -304,14 +316,7 @@ class Tensor {
     fill(out);
     return {own(out[0]), own(out[1])};
   }
-  template <class F>
-  static std::vector<Tensor> many(size_t room, F fill) {
-    std::vector<void*> out(room);
-    auto count = fill(out.data());
-    std::vector<Tensor> result;
-    for (size_t i = 0; i < count; ++i) result.push_back(own(out[i]));
-    return result;
-  }
+  static void add_part(void* parts, void* owned) { static_cast<std::vector<Tensor>*>(parts)->push_back(own(owned)); }
   void* impl_ = nullptr;
 };
 
