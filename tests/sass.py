@@ -18,8 +18,23 @@ def functions(artifact: bytes) -> list[tuple[str, ...]]:
     return sorted(tuple(_code(part)) for part in parts)
 
 
+def difference(a: list[tuple[str, ...]], b: list[tuple[str, ...]]) -> str:
+    """The first two lines that differ, for people."""
+    if len(a) != len(b):
+        return f"{len(a)} against {len(b)} kernels"
+    pairs = [pair for one, other in zip(a, b, strict=True) for pair in zip(one, other, strict=False)]
+    return next((f"{x} | {y}" for x, y in pairs if x != y), "lengths")
+
+
 def _code(part: str) -> list[str]:
-    return [line.strip() for line in part.splitlines() if line.lstrip().startswith("/*")]
+    return [_without_place(line.strip()) for line in part.splitlines() if line.lstrip().startswith("/*")]
+
+
+def _without_place(line: str) -> str:
+    """Where the linker puts a global constant depends on what other constants the headers bring along."""
+    if "c[0x4]" not in line:
+        return line
+    return re.sub(r"/\* 0x[0-9a-f]+ \*/$", "", re.sub(r"c\[0x4\]\[0x[0-9a-f]+\]", "c[0x4][]", line)).strip()
 
 
 def _tool() -> str:

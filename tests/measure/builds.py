@@ -86,7 +86,10 @@ def agreement(cache: Path, solutions: list[Path]) -> None:
             light, light_s, outcomes = building.made(local, solution, "auto")
             code = [sass.functions(artifact) for artifact in local.artifacts]
             full, _, _ = building.made(local, solution, "full")
-            same_code = [sass.functions(artifact) for artifact in local.artifacts] == code
+            full_code = [sass.functions(artifact) for artifact in local.artifacts]
+            same_code = full_code == code
+            if not same_code:
+                print("  " + "; ".join(map(sass.difference, code, full_code)))
             a, b = building.outputs(light, solution), building.outputs(full, solution)
             same = len(a) == len(b) and all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
         except Exception as error:  # noqa: BLE001  the table goes on
