@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,7 +15,8 @@ from pathlib import Path
 
 import building
 import pytest
-from kbench.build import builder
+from kbench import machine
+from kbench.build import builder, toolchain, turn
 from kbench.build.builder import Outcome, Request
 from kbench.build.cache import Cache, Entry, digest
 from kbench.build.toolchain import Toolchain
@@ -128,7 +131,11 @@ def test_a_flag_that_runs_a_program_ends_the_build_at_once(
 
 @FULL
 @pytest.mark.parametrize("kind", ["extra_cflags", "extra_ldflags"])
-def test_what_a_shell_makes_of_a_flag_stays_in_the_jail(kind: str, local: building.Local, tmp_path: Path) -> None:
+def test_what_a_shell_makes_of_a_flag_stays_in_the_jail(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder.flags, "refused", lambda _: None)
+    local = building.start()
     places = [
         tmp_path / "escaped",
         Path.home() / f"kbench-escaped-{os.getpid()}",
@@ -139,6 +146,7 @@ def test_what_a_shell_makes_of_a_flag_stays_in_the_jail(kind: str, local: buildi
     outcome = build(local, ask(GOOD, **{kind: (f"; {commands}; {reach}; false;",)}))
     assert not any(place.exists() for place in places)
     assert "network-reached\n" not in outcome.log
+    local.channel.close()
 
 
 @FULL
@@ -167,6 +175,38 @@ def test_templates_without_end_meet_the_deadline(local: building.Local) -> None:
     assert outcome.timed_out
     assert time.monotonic() - began < 12
     assert build(local, ask(GOOD)).sha256 is not None
+
+
+def test_a_machine_that_is_busy_is_no_fault_of_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "WAIT_S", 0.5)
+    slots = turn.slots(machine.usable_cores(), machine.available_memory())
+    with contextlib.ExitStack() as held:
+        local = building.start()
+        for _ in range(slots + 1):
+            held.enter_context(turn.to_compile(slots, time.monotonic() + 0.2))
+        outcome = build(local, ask(f"int f() {{ return {time.monotonic_ns()}L % 7; }}"))
+        assert outcome.machine is not None and "other builds" in outcome.machine
+        assert not outcome.timed_out
+        local.channel.close()
+
+
+@FULL
+def test_a_toolchain_behind_links_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As modules, conda and Nix lay them out: the name on the PATH leads through links."""
+    real = tmp_path / "v1" / "bin"
+    real.mkdir(parents=True)
+    compiler = shutil.which("c++") or "c++"
+    (real / "c++").write_text(f'#!/bin/sh\nexec {compiler} "$@"\n')
+    (real / "c++").chmod(0o755)
+    (tmp_path / "current").symlink_to("v1")
+    monkeypatch.setenv("PATH", f"{tmp_path}/current/bin:{os.environ['PATH']}")
+    monkeypatch.delenv("CXX", raising=False)
+    toolchain.find.cache_clear()
+    local = building.start()
+    outcome = build(local, ask(f"int f() {{ return {time.monotonic_ns()}L % 7; }}"), mode="light")
+    toolchain.find.cache_clear()
+    local.channel.close()
+    assert outcome.sha256 is not None, outcome.log
 
 
 def test_the_compilers_are_gone_when_the_deadline_has_come(local: building.Local) -> None:

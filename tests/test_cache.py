@@ -42,7 +42,7 @@ def test_a_damaged_entry_is_not_used_and_is_replaced(tmp_path: Path, damage: byt
     cache = Cache(tmp_path)
     put(cache, KEYS[0]).write_bytes(damage)
     assert cache.find(KEYS[0]) is None
-    assert [kept.entry for kept in cache.kept()] == [None]
+    assert [kept.entry for kept in cache.kept(check=True)] == [None]
     put(cache, KEYS[0])
     assert cache.find(KEYS[0]) is not None
 
@@ -126,6 +126,20 @@ def test_a_limit_that_is_none_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         build_cache.size_limit()
 
 
+def test_what_is_no_entry_counts_as_damaged(tmp_path: Path) -> None:
+    (tmp_path / KEYS[0]).write_text("a file")
+    (tmp_path / KEYS[1]).mkdir()
+    (tmp_path / KEYS[1] / "artifact.so").symlink_to("/nowhere")
+    assert [kept.entry for kept in Cache(tmp_path).kept(check=True)] == [None, None]
+
+
+def test_only_the_latest_logs_are_kept(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for number in range(build_cache.MAX_LOGS + 5):
+        cache.keep_log(f"{number:064x}"[::-1], "log")
+    assert len(list(tmp_path.glob("log-*"))) == build_cache.MAX_LOGS
+
+
 STORING = """
 import sys
 from pathlib import Path
@@ -148,7 +162,7 @@ def test_a_kill_at_any_moment_leaves_whole_entries(tmp_path: Path) -> None:
         process.wait()
         process.stdout.close()
         cache = Cache(tmp_path)
-        assert all(kept.entry is not None for kept in cache.kept())
+        assert all(kept.entry is not None for kept in cache.kept(check=True))
     put(Cache(tmp_path), KEYS[0], b"afterwards")
     found = Cache(tmp_path).find(KEYS[0])
     assert found is not None
@@ -158,4 +172,4 @@ def test_two_that_store_the_same_both_find_it(tmp_path: Path) -> None:
     code = STORING.replace("range(10**6)", "range(60)").replace('    cache.remove(f"{(number + 7) % 20:064x}")\n', "")
     running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.DEVNULL) for _ in "ab"]
     assert [process.wait(60) for process in running] == [0, 0]
-    assert all(kept.entry is not None for kept in Cache(tmp_path).kept())
+    assert all(kept.entry is not None for kept in Cache(tmp_path).kept(check=True))

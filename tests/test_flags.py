@@ -29,10 +29,17 @@ from kbench.build import flags
         "@/tmp/flags",
         "-no-integrated-cpp",
         "-O3 -wrapper /bin/sh",
+        '-f""plugin=/tmp/evil.so',
+        "--options-file /tmp/flags",
     ],
 )
 def test_flags_that_run_a_program_are_refused(flag: str) -> None:
     assert "program of the solution's choosing" in (flags.refused(["-O2", flag]) or "")
+
+
+@pytest.mark.parametrize("flag", ["-O1 ; id", "-O1 && id", "`id`", "-DX=$(id)", "-O1\nid", "-O1 | id", "-O1 > x"])
+def test_what_a_shell_would_run_is_refused(flag: str) -> None:
+    assert "for a shell" in (flags.refused(["-O2", flag]) or "")
 
 
 @pytest.mark.parametrize(

@@ -56,3 +56,17 @@ def test_a_folder_is_hashed_whole(tmp_path: Path) -> None:
 def test_a_missing_file_is_a_usage_fault(tmp_path: Path) -> None:
     with pytest.raises(UsageFault, match="cannot read"):
         read(tmp_path / "nowhere.py")
+
+
+def test_a_link_in_a_folder_is_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.h"
+    secret.write_text("kbench-secret")
+    folder = tmp_path / "folder"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "solution.py").write_text("class ModelNew: pass\n")
+    (folder / "deeper" / "s.h").symlink_to(secret)
+    source = solution.read(folder, "folder", None)
+    assert "symbolic link" in (source.fault or "")
+    assert "kbench-secret" not in "".join(solution.own_texts(source).values())
+    secret.write_text("changed")
+    assert solution.read(folder, "folder", None).sha256 == source.sha256

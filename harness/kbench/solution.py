@@ -13,6 +13,7 @@ from kbench.records import Record
 ENTRIES = ("ModelNew", "Model")
 REPLY_SUFFIXES = (".md", ".txt")
 TEXT_SUFFIXES = (".py", ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".inl")
+MAX_TEXT = 4 * 2**20
 MAX_FOLDER_BYTES = 256 * 2**20
 
 
@@ -51,7 +52,7 @@ def own_texts(source: Source) -> dict[str, str]:
     """The solution's files as an error may point into them, by name; a reply's lines keep their numbers."""
     if source.folder is not None:
         folder = Path(source.folder)
-        files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in TEXT_SUFFIXES]
+        files = [path for path in _files(folder) if path.suffix in TEXT_SUFFIXES and path.stat().st_size <= MAX_TEXT]
         return {str(path.relative_to(folder)): path.read_text(errors="replace") for path in files}
     before = "\n" * (source.lines[0] - 1) if source.lines else ""
     return {Path(source.path).name: before + (source.text or "")}
@@ -85,14 +86,22 @@ def _from_reply(text: str, file: Path, id: str, sha256: str, entries: tuple[str,
     )
 
 
+def _files(folder: Path) -> list[Path]:
+    """What a link leads to is not read: it may lie anywhere, and this process may read everything."""
+    found = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return sorted(path for path in found if path.resolve().is_relative_to(folder.resolve()))
+
+
 def _folder_hash(folder: Path) -> str:
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in _files(folder):
         digest.update(f"{file.relative_to(folder)}\0{file.stat().st_size}\0".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
 def _folder_fault(folder: Path) -> str | None:
-    total = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if any(path.is_symlink() for path in folder.rglob("*")):
+        return "the folder holds a symbolic link; a solution's files are its own"
+    total = sum(path.stat().st_size for path in _files(folder))
     return f"the folder holds {total >> 20} MB, more than 256 MB" if total > MAX_FOLDER_BYTES else None

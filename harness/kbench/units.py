@@ -29,10 +29,15 @@ def size(count: float) -> str:
 
 def parse_bytes(text: str) -> int:
     """`20GB`, `512 MiB` or a plain count; a ValueError for anything else."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.I)
+    found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?\s*", text, re.I)
     if not found:
         raise ValueError(text)
     return int(float(found[1]) * 1024 ** ("", "k", "m", "g", "t").index(found[2].lower()))
+
+
+def printable(text: str) -> str:
+    """One line with nothing in it that a terminal would obey."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def plural(count: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from kbench import machine
 from kbench.build import cache, explain, flags, job, standins, toolchain, turn
-from kbench.errors import KbenchError
+from kbench.errors import KbenchError, UsageFault
 from kbench.jail import landlock, linux
 from kbench.jail.keeper import Ended, FromKeeper
 from kbench.jail.launch import Plan
@@ -26,10 +26,15 @@ from kbench.records import BuildMode, Kernel, Record
 from kbench.wire import Channel, Closed, Late, Malformed, pair
 
 MEMORY_BYTES = 16 * 2**30
-MEMORY_SHARE = 0.7
+MEMORY_SHARE = 0.5
 MAX_ARTIFACT = 512 * 2**20
 COMPILER_NICE = 5  # below whatever is being timed
-GLUE_TIMEOUT_S = 600.0
+GLUE_TIMEOUT_S = 240.0
+WAIT_S = 300.0  # for other builds
+LONGEST_WAIT_S = GLUE_TIMEOUT_S + 2 * WAIT_S  # beside the compilation itself
+BUSY = ("other builds hold the compilers of this machine", "wait for them, or end them")
+MAX_KERNELS = 1000
+MAX_NAME = 400
 
 
 class Request(Record, frozen=True):
@@ -57,6 +62,7 @@ class Outcome(Record, frozen=True):
     with_glue: bool = False
     log_file: str | None = None
     timed_out: bool = False
+    usage: bool = False  # what is wrong here is how kbench was called
     machine: str | None = None  # this machine cannot build it
     fix: str | None = None
 
@@ -76,8 +82,11 @@ def serve(requests: Channel) -> NoReturn:
             except OSError as error:
                 outcome, files = _machine(f"the cache cannot be read: {error}", "run again"), []
             except KbenchError as fault:
-                outcome, files = _machine(fault.message, fault.fix), []
+                told = _machine(fault.message, fault.fix)
+                outcome, files = structs.replace(told, usage=isinstance(fault, UsageFault)), []
             _reply(requests, outcome, files)
+    if builder:
+        builder.store.close()
     os._exit(0)
 
 
@@ -99,11 +108,10 @@ class Builder:
             missing = _missing(request.ask, self.tools)
             if missing:
                 return _machine(*missing), []
-            deadline = began + request.timeout_s
-            with turn.to_build(str(self.store.folder), key, deadline) as mine:
+            with turn.to_build(str(self.store.folder), key, began + WAIT_S) as mine:
                 found = self._find(key)  # another process may have been building it
                 if found is None:
-                    return self._make(request, key, deadline if mine else began, began)
+                    return self._make(request, key, began) if mine else (_machine(*BUSY), [])
         entry, files = found
         return _outcome(key, entry, cached=True, seconds=time.monotonic() - began), files
 
@@ -120,12 +128,14 @@ class Builder:
         glue = self.store.find(found[0].glue)
         return (found[0], [found[1], glue[1]]) if glue else None
 
-    def _make(self, request: Request, key: str, deadline: float, began: float) -> tuple[Outcome, list[Path]]:
+    def _make(self, request: Request, key: str, began: float) -> tuple[Outcome, list[Path]]:
         glue = None if request.mode == "full" else self._glue(request)
-        made = self._compile(request, glue[1] if glue else None, deadline)
+        made = self._compile(request, glue[1] if glue else None)
+        if made is None:
+            return _machine(*BUSY), []
         seconds = time.monotonic() - began
         if made.artifact is None:
-            late = made.log == "" and time.monotonic() >= deadline
+            late = made.log == "" and made.seconds >= request.timeout_s
             outcome = Outcome(key, False, seconds, None, made.log, made.path, made.why_full, timed_out=late)
             return self._with_log(outcome), []
         entry = cache.Entry(
@@ -152,19 +162,21 @@ class Builder:
             return None
         parts = (cache.FORMAT, torch.__version__, torch.version.git_version, self.tools.text, standins.version())
         key = cache.digest("|".join(map(str, ("glue", *parts))).encode())
-        deadline = time.monotonic() + GLUE_TIMEOUT_S
-        with turn.to_build(str(self.store.folder), key, deadline if not self.store.find(key) else 0.0):
+        deadline = time.monotonic() + (0.0 if self.store.find(key) else GLUE_TIMEOUT_S)
+        with turn.to_build(str(self.store.folder), key, deadline):
             found = self.store.find(key)
             if found:
                 return key, found[1]
-            made = self._job(request, self._order(request), deadline, None)
+            made = self._job(request, self._order(request), GLUE_TIMEOUT_S, None)
+            if made is None:
+                return None
             if made.artifact is None:
                 self.why_no_glue = f"the glue does not build here: {explain.first_error(made.log)}"
                 return None
             entry = cache.Entry("glue", cache.digest(made.artifact), made.seconds, made.log, path="glue")
             return key, self.store.store(key, entry, made.artifact)[1]
 
-    def _compile(self, request: Request, glue: Path | None, deadline: float) -> job.Made:
+    def _compile(self, request: Request, glue: Path | None) -> job.Made | None:
         order = structs.replace(
             self._order(request),
             ask=request.ask,
@@ -172,7 +184,7 @@ class Builder:
             has_glue=glue is not None,
             why_no_glue=self.why_no_glue,
         )
-        return self._job(request, order, deadline, glue)
+        return self._job(request, order, request.timeout_s, glue)
 
     def _order(self, request: Request) -> job.Order:
         """What every job of this request has in common."""
@@ -183,12 +195,11 @@ class Builder:
             jobs=machine.usable_cores(),
         )
 
-    def _job(self, request: Request, order: job.Order, deadline: float, glue: Path | None) -> job.Made:
+    def _job(self, request: Request, order: job.Order, seconds: float, glue: Path | None) -> job.Made | None:
+        """None where the machine's compilers were busy for too long, which is no fault of the solution."""
         slots = turn.slots(machine.usable_cores(), machine.available_memory())
-        with turn.to_compile(slots, deadline) as mine:
-            if not mine:
-                return job.Made(artifact=None, log="", seconds=0.0)
-            return _in_jail(request.layers, order, deadline - time.monotonic(), glue)
+        with turn.to_compile(slots, time.monotonic() + WAIT_S) as mine:
+            return _in_jail(request.layers, order, seconds, glue) if mine else None
 
 
 def _in_jail(layers: tuple[str, ...], order: job.Order, seconds: float, glue: Path | None) -> job.Made:
@@ -201,8 +212,7 @@ def _in_jail(layers: tuple[str, ...], order: job.Order, seconds: float, glue: Pa
     try:
         with _opened([glue] if glue else []) as fds:
             work.send(order, fds)
-        made: job.Made = work.receive(job.Made, seconds)
-        return made
+        return _bounded(work.receive(job.Made, seconds))
     except Late:
         return job.Made(artifact=None, log="", seconds=seconds)
     except (Closed, Malformed):
@@ -217,9 +227,17 @@ def _end_of(control: Channel) -> str:
         while True:
             message = control.receive(FromKeeper, 2.0)
             if isinstance(message, Ended):
-                what = f"our limit on {message.limit}" if message.limit else f"signal {message.signal}"
+                how = f"signal {message.signal}" if message.signal else f"exit code {message.code}"
+                what = f"our limit on {message.limit}" if message.limit else how
                 return f"error: the compiler was ended by {what}"
     return "error: the compiler ended without a word"
+
+
+def _bounded(made: job.Made) -> job.Made:
+    """What a job says is as trustworthy as what it compiles: the sizes, at least, are ours."""
+    kernels = tuple(structs.replace(kernel, name=kernel.name[:MAX_NAME]) for kernel in made.kernels[:MAX_KERNELS])
+    why = made.why_full[:MAX_NAME] if made.why_full else None
+    return structs.replace(made, log=made.log[-job.MAX_LOG :], why_full=why, kernels=kernels)
 
 
 def _plan(layers: tuple[str, ...]) -> Plan:
@@ -231,7 +249,7 @@ def _plan(layers: tuple[str, ...]) -> Plan:
         environment=environment,
         name="kbench.compile",
         nice=COMPILER_NICE,
-        hide=True,
+        ways=landlock.named([str(standins.SOURCES)]),
     )
 
 

@@ -24,6 +24,7 @@ FORMAT = 2
 STALE_S = 3600.0
 STALE_LOG_S = 7 * 24 * 3600.0
 LIMIT = 20 * 2**30
+MAX_LOGS = 100
 
 
 class Entry(Record, frozen=True):
@@ -89,13 +90,20 @@ class Cache:
         target = self.folder / f"log-{key[:16]}.txt"
         with contextlib.suppress(OSError):
             target.write_text(log, errors="replace")
+            for old in sorted(self.folder.glob("log-*"), key=lambda path: -path.stat().st_mtime)[MAX_LOGS:]:
+                old.unlink()
             return None if self._private else str(target)
         return None
 
-    def kept(self) -> list[Kept]:
-        """Everything in the folder, the most recently used first."""
-        found = [_kept(path) for path in self.folder.iterdir() if path.is_dir() and len(path.name) == 64]
+    def kept(self, check: bool = False) -> list[Kept]:
+        """Everything in the folder, the most recently used first. With `check` every artifact is read."""
+        found = [_kept(path, check) for path in self.folder.iterdir() if len(path.name) == 64]
         return sorted((entry for entry in found if entry), key=lambda entry: -entry.used)
+
+    def close(self) -> None:
+        """A private cache goes with its process."""
+        if self._private:
+            self._private.cleanup()
 
     def surplus(self, limit: int, keep: tuple[str, ...] = ()) -> list[Kept]:
         """What has to go for the rest to fit, the longest unused first."""
@@ -143,21 +151,22 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read(folder: Path) -> Entry | None:
+def _read(folder: Path, check: bool = True) -> Entry | None:
     try:
         entry = msgspec.json.decode((folder / "entry.json").read_bytes(), type=Entry)
-        intact = digest((folder / "artifact.so").read_bytes()) == entry.sha256
+        intact = not check or digest((folder / "artifact.so").read_bytes()) == entry.sha256
     except (OSError, msgspec.DecodeError):
         return None
     return entry if intact else None
 
 
-def _kept(folder: Path) -> Kept | None:
+def _kept(folder: Path, check: bool) -> Kept | None:
     try:
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        return Kept(folder.name, _read(folder), size, folder.stat().st_mtime)
-    except OSError:  # removed while we looked
-        return None
+        size = sum(path.lstat().st_size for path in folder.iterdir())
+        return Kept(folder.name, _read(folder, check), size, folder.stat().st_mtime)
+    except OSError:
+        # Removed while we looked, or no folder at all, which is damage.
+        return Kept(folder.name, None, 0, 0.0) if folder.exists() or folder.is_symlink() else None
 
 
 def _delete(path: Path) -> None:
@@ -170,7 +179,7 @@ def _delete(path: Path) -> None:
 def opened() -> Cache:
     """The user's cache, as large as KBENCH_CACHE_SIZE says; a private one where its folder cannot be written."""
     folder = default_folder()
-    shared = _named_folder() if folder is None else None
+    shared = named_folder() if folder is None else None
     return Cache(folder, shared, size_limit())
 
 
@@ -186,7 +195,7 @@ def size_limit() -> int:
 
 def default_folder() -> Path | None:
     """KBENCH_CACHE, else below the user's cache folder; None where that cannot be written."""
-    folder = _named_folder()
+    folder = named_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder):
@@ -196,7 +205,8 @@ def default_folder() -> Path | None:
     return folder.resolve()
 
 
-def _named_folder() -> Path:
+def named_folder() -> Path:
+    """Where the cache is to be, whether or not it can be."""
     named = os.environ.get("KBENCH_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(named) if named else Path(base) / "kbench" / f"builds-{FORMAT}"

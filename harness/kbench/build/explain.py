@@ -9,21 +9,26 @@ from kbench.protocol import BuildAsk
 from kbench.records import BuildError, Record
 
 # gcc: `file:line:column: error: text`; nvcc: `file(line): error: text`; ptxas: `ptxas file, line 12; error : text`.
+# Each is matched against one line, cut short: the text is the solution's to choose.
 PLACED = re.compile(
-    r"^(?:ptxas )?(?P<file>[^\s:(][^:(\n]*?)(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<cuda_line>\d+)\)"
-    r"|, line (?P<ptx_line>\d+)):?;?\s*(?:fatal )?error\s*(?:#[\w-]+)?\s*: (?P<what>.+)$",
-    re.M,
+    r"^(?:ptxas )?(?P<file>[^\s:(][^:(]{0,1000}?)"
+    r"(?::(?P<line>\d{1,8})(?::(?P<column>\d{1,8}))?|\((?P<cuda_line>\d{1,8})\)|, line (?P<ptx_line>\d{1,8}))"
+    r":?;? {0,9}(?:fatal )?[eE]rror {0,9}(?:#[\w-]{1,20})? {0,9}: (?P<what>.+)$"
 )
-LOOSE = re.compile(r"^(?P<where>[^\n]*?)\b(?:fatal )?error\s*(?:#[\w-]+)?\s*: (?P<what>.+)$", re.M)
-UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?)\s*[`']?(?P<symbol>[^'`\n]+)")
-FLAG = re.compile(r"^error: the flag '(?P<flag>[^'\n]+)' (?P<why>.+)$", re.M)
-STANDARD = re.compile(r"#error.*C\+\+(\d\d)")
+LOOSE = re.compile(r"\b(?:fatal )?error {0,9}(?:#[\w-]{1,20})? {0,9}: (?P<what>.+)$|^nvcc fatal +: (?P<nvcc>.+)$")
+LINKER = re.compile(r"\bld(?:\.\w+)?: (?P<what>cannot (?:find|open) .+)$")
+UNRESOLVED = re.compile(r"undefined (?:reference to|symbol:?) ?[`']?(?P<symbol>[^'`]+)")
+FLAG = re.compile(r"^error: the flag '(?P<flag>[^']+)' (?P<why>.+)$")
+STANDARD = re.compile(r"#error C\+\+(\d\d) or later compatible compiler")
 # Lines that only pass on what another line said, or that ninja and the drivers add.
-ECHOES = re.compile(r"ld returned \d|errors? detected in the compilation|^Error building extension")
+ECHOES = re.compile(r"ld returned \d|errors? detected in the compilation|^Error building extension|^ninja: ")
+MAX_LINE = 2000
+MAX_LINES = 4000
 BINDING = re.compile(r'm\.def\("(\w+)", ')
 GENERATED = ("main.cpp", "cuda.cu")
 NEIGHBOURS = 3
 MAX_WHAT = 400
+MAX_LOG = 256 * 1024
 
 
 class Found(Record, frozen=True):
@@ -60,27 +65,53 @@ def explain(log: str, ask: BuildAsk, solution: dict[str, str]) -> BuildError:
 
 def find(log: str) -> Found:
     """The first error in a log that is none of those which only follow from others."""
-    standard = STANDARD.search(log)
-    if standard:
-        what = f"torch's headers need C++{standard[1]}; remove the older -std flag from the solution's flags"
-        given = FLAG.search(log)
-        return Found(what, flag=given["flag"] if given else None)
-    refused = FLAG.search(log)
-    if refused:
-        return Found(f"the flag {refused['flag']!r} {refused['why'].strip()}", flag=refused["flag"])
-    for match in PLACED.finditer(log):
-        if not ECHOES.search(match[0]):
-            line = match["line"] or match["cuda_line"] or match["ptx_line"]
-            column = int(match["column"]) if match["column"] else None
-            return Found(match["what"].strip()[:MAX_WHAT], match["file"], int(line), column)
-    unresolved = UNRESOLVED.search(log)
+    lines = [
+        line[:MAX_LINE] for line in log.splitlines()[:MAX_LINES] if line.strip() and not ECHOES.search(line[:MAX_LINE])
+    ]
+    for look in (_flag, _standard, _placed, _linked, _loose):
+        for line in lines:
+            found = look(line, lines)
+            if found:
+                return found
+    return Found(lines[-1].strip()[:MAX_WHAT] if lines else "the compiler ended without a message")
+
+
+def _flag(line: str, lines: list[str]) -> Found | None:
+    match = FLAG.match(line)
+    if match is None:
+        return None
+    standard = next((said for other in lines if (said := _standard(other, lines))), None)
+    return Found(
+        standard.what if standard else f"the flag {match['flag']!r} {match['why'].strip()}", flag=match["flag"]
+    )
+
+
+def _standard(line: str, _: list[str]) -> Found | None:
+    match = STANDARD.search(line)
+    what = "torch's headers need C++{}; remove the older -std flag from the solution's flags"
+    return Found(what.format(match[1])) if match else None
+
+
+def _placed(line: str, _: list[str]) -> Found | None:
+    match = PLACED.match(line)
+    if match is None:
+        return None
+    number = int(match["line"] or match["cuda_line"] or match["ptx_line"])
+    return Found(
+        match["what"].strip()[:MAX_WHAT], match["file"], number, int(match["column"]) if match["column"] else None
+    )
+
+
+def _linked(line: str, _: list[str]) -> Found | None:
+    unresolved, missing = UNRESOLVED.search(line), LINKER.search(line)
     if unresolved:
         return Found(f"unresolved symbol {unresolved['symbol'].strip()}"[:MAX_WHAT])
-    for match in LOOSE.finditer(log):
-        if not ECHOES.search(match[0]):
-            return Found(match["what"].strip()[:MAX_WHAT])
-    lines = [line for line in log.splitlines() if line.strip()]
-    return Found(lines[-1].strip()[:MAX_WHAT] if lines else "the compiler ended without a message")
+    return Found(missing["what"].strip()[:MAX_WHAT]) if missing else None
+
+
+def _loose(line: str, _: list[str]) -> Found | None:
+    match = LOOSE.search(line)
+    return Found((match["what"] or match["nvcc"]).strip()[:MAX_WHAT]) if match else None
 
 
 def _place(found: Found, ask: BuildAsk, solution: dict[str, str]) -> tuple[str, int] | None:
@@ -169,7 +200,8 @@ def _column(found: Found, code: str, compiled: str | None, log: str) -> int | No
         return max(1, min(found.column + shift, len(code) + 1))
     if not shown.strip():
         return None
-    drawn = re.search(rf"^(?P<indent> *){re.escape(shown.strip())} *\n(?P<caret> *)\^", log, re.M)
+    text = re.escape(shown.strip()[:MAX_LINE])
+    drawn = re.search(rf"^(?P<indent> {{0,200}}){text} *\n(?P<caret> *)\^", log[:MAX_LOG], re.M)
     if not drawn:
         return None
     return len(drawn["caret"]) - len(drawn["indent"]) + max(code.find(shown.strip()), 0) + 1

@@ -65,6 +65,10 @@ HINTS: tuple[tuple[str, str], ...] = (
         r"unresolved symbol",
         "it is declared but never defined with these argument types; the definition must match its declaration",
     ),
+    (
+        r"^cannot (find|open) ",
+        "that library is not on this machine; remove it from extra_ldflags, or install it",
+    ),
     (r"multiple definition", "cpp_sources only needs the declaration; keep the definition in cuda_sources"),
     (
         r"redefinition of|has already been defined|was previously declared",

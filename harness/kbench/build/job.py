@@ -15,12 +15,15 @@ from typing import Any, Literal
 
 from msgspec import structs
 
+from kbench import units
 from kbench.build import flags, glue, light, ninja, ptxas
+from kbench.jail import linux
 from kbench.protocol import BuildAsk
 from kbench.records import BuildMode, Kernel, Record
 from kbench.wire import Channel
 
-MAX_LOG = 4 << 20
+MAX_LOG = 1 << 20
+MAX_ARTIFACT = 256 * 2**20
 LIGHT_REFUSAL = "the light path cannot build it"
 
 
@@ -49,6 +52,7 @@ class Made(Record, frozen=True):
 
 
 def run(channel: Channel) -> None:
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)  # what is compiled must not reach into this process and speak for it
     order = channel.receive(Order)
     began = time.monotonic()
     folder = Path(os.environ["KBENCH_SCRATCH"], "solution", "build")
@@ -78,6 +82,9 @@ def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> M
         return Made(None, str(error), 0.0, building.path, building.why_full)
     if building.artifact is None or not building.artifact.exists():
         return Made(None, "the build left no shared object", 0.0, building.path, building.why_full)
+    size = building.artifact.stat().st_size
+    if size > MAX_ARTIFACT:
+        return Made(None, f"error: the shared object has {units.size(size)}, more than {units.size(MAX_ARTIFACT)}", 0.0)
     kernels = ptxas.demangled(ptxas.kernels(building.log))
     return Made(building.artifact.read_bytes(), building.log, 0.0, building.path, building.why_full, kernels)
 

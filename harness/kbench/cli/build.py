@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from kbench import catalog, machine
+from kbench import catalog, machine, units
 from kbench.build import turn
 from kbench.cli import complete
 from kbench.cli.eval import BUILD_HELP, timeout
@@ -117,4 +117,4 @@ def _lines(prepared: Prepared, verbose: bool) -> Iterator[str]:
     yield f"{state:<8} {prepared.solution}  {said}".rstrip()
     details = [*of_build.reasons(build), *of_build.kernels(build, verbose), *of_build.failure(build)]
     shown = [prepared.note] if prepared.note and not any(e.error for e in build.extensions) else []
-    yield from (f"         {line}" for line in (*details, *shown))
+    yield from (f"         {units.printable(line)}" for line in (*details, *shown))

@@ -25,7 +25,7 @@ the longest time goes first.
 def command(context: click.Context) -> int | None:
     if context.invoked_subcommand:
         return None
-    store = _opened()
+    store = _opened(reading=True)
     entries = store.kept()
     for entry in entries:
         click.echo(_line(entry))
@@ -52,7 +52,7 @@ def prune(size: str | None, dry_run: bool) -> int:
 def verify() -> int:
     """Read every artifact and compare it with its hash; damaged ones are removed. Exit 1 if there were any."""
     store = _opened()
-    entries = store.kept()
+    entries = store.kept(check=True)
     damaged = [entry for entry in entries if entry.entry is None]
     for entry in damaged:
         click.echo(_line(entry))
@@ -62,16 +62,17 @@ def verify() -> int:
     return 1 if damaged else 0
 
 
-def _opened() -> Cache:
-    folder = build_cache.default_folder()
-    if folder is None:
+def _opened(reading: bool = False) -> Cache:
+    folder = build_cache.default_folder() or (build_cache.named_folder() if reading else None)
+    if folder is None or not folder.is_dir():
         raise MachineFault("the cache's folder cannot be written", "set KBENCH_CACHE to a folder that can")
     return Cache(folder, limit=build_cache.size_limit())
 
 
 def _line(kept: Kept) -> str:
     what = f"{kept.entry.name} ({kept.entry.path}, {kept.entry.seconds:.1f} s to build)" if kept.entry else "damaged"
-    return f"{kept.key[:12]}  {units.size(kept.size):>9}  {_age(time.time() - kept.used):>8}  {what}"
+    age = _age(time.time() - kept.used)
+    return units.printable(f"{kept.key[:12]}  {units.size(kept.size):>9}  {age:>8}  {what}")
 
 
 def _total(store: Cache, entries: list[Kept]) -> None:

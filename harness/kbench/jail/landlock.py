@@ -33,12 +33,17 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 
 def readable(extra: Iterable[str] = ()) -> tuple[str, ...]:
     """What Python, torch, CUDA and the toolchain resolve to, wherever they lie."""
+    return tuple(dict.fromkeys(str(Path(place).resolve()) for place in named(extra)))
+
+
+def named(extra: Iterable[str] = ()) -> tuple[str, ...]:
+    """The same places as they are named, which may lead through links."""
     places = [*SYSTEM, *(f"/etc/{name}" for name in (*ETC, *ETC_MORE)), sys.prefix, sys.base_prefix]
     places += [*sys.path, *site.getsitepackages(), sys.exec_prefix, *extra]
     places += [str(home) for home in _compiler_homes()]
     for variable in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "PATH"):
         places += os.environ.get(variable, "").split(":")
-    return tuple(dict.fromkeys(str(Path(place).resolve()) for place in places if _safe(place)))
+    return tuple(dict.fromkeys(place for place in places if _safe(place)))
 
 
 def _compiler_homes() -> list[Path]:

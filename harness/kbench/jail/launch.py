@@ -37,7 +37,7 @@ class Plan(Record, frozen=True):
     environment: dict[str, str]
     name: str
     nice: int = 0
-    hide: bool = False  # also the names of what may not be read
+    ways: tuple[str, ...] | None = None  # the readable places as they are named; hides what lies beside them
 
 
 def launch(plan: Plan, zygote: int, control: Channel, keep: tuple[int, ...], main: Callable[[], None]) -> NoReturn:
@@ -65,8 +65,8 @@ def _keep(plan: Plan, control: Channel, keep: tuple[int, ...], main: Callable[[]
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     applied = frozenset(plan.layers)
     jail_layers.mount_own(applied, plan.limits.scratch_bytes)
-    if plan.hide:
-        jail_layers.hide_the_rest(applied, plan.reads)
+    if plan.ways is not None:
+        jail_layers.hide_the_rest(applied, plan.reads, plan.ways)
     scratch = _make_scratch(applied)
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     reader, writer = os.pipe()

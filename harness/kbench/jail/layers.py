@@ -6,7 +6,7 @@ import contextlib
 import os
 import resource
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kbench.jail import landlock, linux
@@ -65,18 +65,33 @@ def mount_own(layers: frozenset[str], scratch_bytes: int) -> None:
     linux.mount("tmpfs", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
 
 
-def hide_the_rest(layers: frozenset[str], reads: tuple[str, ...]) -> None:
-    """Covers what lies beside the readable places, so that not even its existence shows. Landlock lets one ask that."""
+def hide_the_rest(layers: frozenset[str], reads: tuple[str, ...], ways: tuple[str, ...]) -> None:
+    """Covers what lies beside the readable places, so that not even its existence shows. Landlock lets one ask that.
+
+    `ways` are those places as they are named: the links on the way to them stay.
+    """
     if "mount" not in layers:
         return
+    links = dict(link for way in ways for link in _links_to(Path(way)))
     for top in (path for path in Path("/").iterdir() if path.is_dir() and not path.is_symlink()):
         below = [path for path in map(Path, reads) if path.is_relative_to(top)]
         if str(top) not in KEPT and top not in below:
-            _cover(top, below)
+            _cover(top, below, {link: to for link, to in links.items() if link.is_relative_to(top)})
 
 
-def _cover(top: Path, kept: list[Path]) -> None:
-    """An empty folder in the place of `top`, with the places to keep bound into it."""
+def _links_to(way: Path) -> Iterator[tuple[Path, str]]:
+    """Every symbolic link that resolving the path goes through, and what it says."""
+    for folder in (*reversed(way.parents), way):
+        if folder.is_symlink():
+            target = folder.readlink()
+            yield folder, str(target)
+            onwards = folder.parent / target
+            yield from _links_to(Path(os.path.normpath(onwards)) / way.relative_to(folder))
+            return
+
+
+def _cover(top: Path, kept: list[Path], links: dict[Path, str]) -> None:
+    """An empty folder in the place of `top`, with the places to keep bound into it, and the links to them."""
     held = {path: os.open(path, os.O_PATH) for path in sorted(kept) if path.exists()}
     linux.mount("tmpfs", str(top), "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=0755")
     for path, fd in held.items():
@@ -87,6 +102,10 @@ def _cover(top: Path, kept: list[Path]) -> None:
                 path.touch()
             linux.mount(f"/proc/self/fd/{fd}", str(path), None, linux.MS_BIND | linux.MS_REC)
         os.close(fd)
+    for link, target in links.items():
+        if not link.exists() and not link.is_symlink():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)
     linux.mount("none", str(top), None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
 
 

@@ -6,7 +6,7 @@ import os
 from typing import Literal
 
 from kbench.build import explain
-from kbench.build.builder import Outcome, Request
+from kbench.build.builder import LONGEST_WAIT_S, Outcome, Request
 from kbench.build.job import LIGHT_REFUSAL
 from kbench.device.interface import Device
 from kbench.errors import MachineFault, RefereeDied, UsageFault
@@ -15,7 +15,7 @@ from kbench.records import Build, BuildError, BuildMode, Extension
 from kbench.referee import ruling
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Ruling, Stopped
-from kbench.wire import Channel, Closed, Late
+from kbench.wire import Channel, Closed, Late, Malformed
 
 GRACE_S = 30.0
 MAX_LOG = 64 * 1024
@@ -46,13 +46,15 @@ class Builds:
         """The reply for the worker, with the descriptors of the artifact and its glue."""
         for_elsewhere = self.ahead is not None and _wants_cuda(ask)
         runs_here = self.device.kind == "cuda" or not _wants_cuda(ask) or for_elsewhere
-        if len(ask.name) > MAX_NAME or not ask.name.isidentifier():
+        if len(ask.name.encode()) > MAX_NAME or not ask.name.isidentifier():
             raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
         if for_elsewhere and not self.ahead:
             fix = "name one with --arch, for instance --arch 9.0 for an H100 or H200"
             raise UsageFault(f"extension {ask.name!r} has CUDA sources, and there is no GPU here to build for", fix)
         request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, self.mode, not runs_here)
         outcome = self._ask(request, seconds)
+        if outcome.machine and outcome.usage:
+            raise UsageFault(outcome.machine, outcome.fix)
         if outcome.machine:
             raise MachineFault(outcome.machine, outcome.fix)
         if outcome.timed_out:
@@ -86,9 +88,9 @@ class Builds:
     def _ask(self, request: Request, seconds: float) -> Outcome:
         try:
             self.builder.send(request)
-            outcome: Outcome = self.builder.receive(Outcome, seconds + GRACE_S)
+            outcome: Outcome = self.builder.receive(Outcome, seconds + LONGEST_WAIT_S + GRACE_S)
             return outcome
-        except (Closed, Late) as error:
+        except (Closed, Late, Malformed) as error:
             raise RefereeDied(
                 f"the builder does not answer: {error}", "run again; report it with kbench doctor"
             ) from None

@@ -64,7 +64,7 @@ def _answer(client: Channel, staff: Staff, builder: Channel, asked: ToReferee) -
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise
-        text = str(error).splitlines()[0][:200]
+        text = (str(error) or type(error).__name__).splitlines()[0][:200]
         client.send(Failed(MachineFault.__name__, f"out of memory: {text}", "choose a smaller --workload"))
 
 

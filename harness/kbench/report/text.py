@@ -16,7 +16,7 @@ LOG_LINES = 20
 
 def lines(result: Result, verbose: bool = False) -> list[str]:
     """The table of `kbench eval`."""
-    return [line.rstrip() for line in _lines(result, verbose)]
+    return [units.printable(line.rstrip()) for line in _lines(result, verbose)]
 
 
 def _lines(result: Result, verbose: bool) -> Iterator[str]:
