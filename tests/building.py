@@ -65,9 +65,13 @@ class Local:
 
 
 def start(cache: Path | str | None = None, arch_list: str | None = None) -> Local:
+    before = os.environ.get("KBENCH_CACHE")
     if cache is not None:
         os.environ["KBENCH_CACHE"] = str(cache)
     channel = host._split_off(builder.serve, (), accepts=False)
+    if cache is not None:
+        os.environ.pop("KBENCH_CACHE")
+        os.environ.update({"KBENCH_CACHE": before} if before else {})
     channel.accept_fds = True
     return Local(channel, arch_list)
 

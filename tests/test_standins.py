@@ -55,6 +55,11 @@ def test_each_header_can_be_included_alone(name: str, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr[:2000]
 
 
+def test_functions_of_torchs_that_have_no_stand_in_are_deleted_where_they_are_named() -> None:
+    text = "// this and (that)\nat::Tensor f(at::Tensor x) { return hardswish(relu(mine(x))); }"
+    assert standins.absent({"main.cpp": text}, TORCH_INCLUDE) == "KBL_ABSENT(hardswish)\n"
+
+
 def test_the_version_follows_every_header_and_the_glue() -> None:
     assert standins.version() == standins.version()
     assert len(standins.version()) == 16

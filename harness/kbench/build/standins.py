@@ -129,6 +129,7 @@ PARTS = {
     "KBL_WANTS_CUBLAS": r"(?i)cublas",
     "KBL_WANTS_CUBLASLT": r"(?i)cublasLt",
 }
+KEYWORDS = {"and", "or", "xor", "not"}  # operators of torch's, and words of C++
 BINDING = r"pybind|PYBIND|\bpy::"
 
 
@@ -150,7 +151,7 @@ def absent(texts: dict[str, str], torch_include: Path) -> str:
     """
     theirs = {path.stem for path in (torch_include / "ATen" / "ops").glob("*.h")}
     named = set(re.findall(r"\b([a-z]\w*)\s*\(", "\n".join(texts.values())))
-    lines = [f"KBL_ABSENT({name})\n" for name in sorted((named & theirs) - vocabulary())]
+    lines = [f"KBL_ABSENT({name})\n" for name in sorted((named & theirs) - vocabulary() - KEYWORDS)]
     return "".join(lines)
 
 
