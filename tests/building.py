@@ -32,6 +32,7 @@ TIMEOUT_S = 600.0
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUNDLED = sorted((ROOT / "solutions").rglob("*_cuda.py"))
+BUNDLED_CPP = sorted((ROOT / "solutions").rglob("*_cpp.py"))
 WILD = sorted(path for path in (HERE / "wild" / "solutions").iterdir() if not path.name.startswith(("cpu_", "__")))
 
 
@@ -110,7 +111,9 @@ def problem_of(solution: Path) -> Path:
     return ROOT / "problems" / solution.relative_to(ROOT / "solutions").parent.with_suffix(".py")
 
 
-def arch() -> str:
+def arch() -> str | None:
+    if not torch.cuda.is_available():
+        return None
     return ".".join(map(str, torch.cuda.get_device_capability())) + "+PTX"
 
 
@@ -120,7 +123,8 @@ def made(local: Local, solution: Path, mode: BuildMode) -> tuple[Any, float, lis
         problem, module = imported(problem_of(solution), "problem"), imported(solution)
         torch.manual_seed(0)
         model = module.ModelNew(*problem.get_init_inputs())
-        return model.cuda(), sum(outcome.seconds for outcome in local.outcomes), list(local.outcomes)
+        model = model.cuda() if torch.cuda.is_available() else model
+        return model, sum(outcome.seconds for outcome in local.outcomes), list(local.outcomes)
 
 
 def outputs(model: Any, solution: Path) -> list[torch.Tensor]:
@@ -136,7 +140,7 @@ def full_in_parallel(cache: Path, solutions: list[Path]) -> None:
     """Fills the cache with the full builds: one after the other they take a minute each."""
 
     def one(solution: Path) -> str:
-        command = [sys.executable, __file__, str(cache), str(solution), arch()]
+        command = [sys.executable, __file__, str(cache), str(solution), str(arch())]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         return "" if run.returncode == 0 else f"  {solution.stem}: {run.stderr.strip()[-300:]}"
 

@@ -1,4 +1,4 @@
-"""Builds side by side with torch's own, on a GPU machine: times, device code, outputs, overhead of a call.
+"""Builds side by side with torch's own: times, and on a GPU machine device code, outputs, overhead of a call.
 
 python tests/measure/builds.py            # the bundled solutions: all tables
 python tests/measure/builds.py wild       # the thirty of tests/wild: which path, and whether they agree
@@ -24,7 +24,8 @@ import torch  # noqa: E402
 TIMED = """
 import sys, time, importlib.util
 import torch, torch.utils.cpp_extension as c
-torch.cuda.init()
+if torch.cuda.is_available():
+    torch.cuda.init()
 spent = 0.0
 def timed(f):
     def call(*a, **k):
@@ -56,19 +57,19 @@ def torchs_own(solution: Path) -> float | None:
     return None if run.returncode else float(run.stdout.split()[-1])
 
 
-def first_build(cache: Path) -> None:
+def first_build(cache: Path, solution: Path) -> None:
     """Nothing prepared: the glue is made on the way."""
     local = building.start(cache)
     local.arch_list = building.arch()
-    _, seconds, _ = building.made(local, building.BUNDLED[0], "auto")
+    _, seconds, _ = building.made(local, solution, "auto")
     print(f"very first build on a machine, glue included: {seconds:.1f} s")
 
 
-def times(cache: Path) -> None:
+def times(cache: Path, solutions: list[Path]) -> None:
     local, again = building.start(cache), building.start(cache)
     local.arch_list = again.arch_list = building.arch()
     print(f"{'solution':60}{'torch':>8}{'light':>8}{'ratio':>8}{'cached':>8}")
-    for solution in building.BUNDLED:
+    for solution in solutions:
         own = torchs_own(solution) or float("nan")
         _, light, outcomes = building.made(local, solution, "light")
         _, cached, _ = building.made(again, solution, "light")
@@ -151,9 +152,12 @@ def main() -> None:
         if sys.argv[1:2] == ["wild"]:
             building.full_in_parallel(cache, building.WILD)
             agreement(cache, building.WILD)
+        elif not torch.cuda.is_available():
+            first_build(cache / "first", building.BUNDLED_CPP[0])
+            times(cache / "first", building.BUNDLED_CPP)
         else:
-            first_build(cache / "first")
-            times(cache / "first")
+            first_build(cache / "first", building.BUNDLED[0])
+            times(cache / "first", building.BUNDLED)
             building.full_in_parallel(cache / "first", building.BUNDLED)
             agreement(cache / "first", building.BUNDLED)
             overhead(cache / "first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -41,6 +42,9 @@ def fork_worker(plan: Plan, control: int, work: int, main: Callable[[Channel], N
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
+        # Descriptors are closed by number below. A socket object of our parent's that is collected later would close
+        # whatever has got its number since.
+        gc.freeze()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         keeper_end = Channel(socket.socket(fileno=control))
