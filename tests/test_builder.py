@@ -178,7 +178,7 @@ def test_templates_without_end_meet_the_deadline(local: building.Local) -> None:
 
 
 def test_a_machine_that_is_busy_is_no_fault_of_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "WAIT_S", 0.5)
+    monkeypatch.setattr(builder, "BUILD_WAIT_S", 0.5)
     slots = turn.slots(machine.usable_cores(), machine.available_memory())
     with contextlib.ExitStack() as held:
         local = building.start()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,19 @@ build x.so: link main.o
 """  # noqa: E501
 
 
+def variable(text: str, name: str) -> str:
+    found = re.search(rf"^{name} = (.*)$", text, re.M)
+    return found[1] if found else ""
+
+
 def test_light_takes_torch_out_and_nothing_else() -> None:
     bent = ninja.light(WRITTEN, "/t/include", "/light", "/glue/libkbl.so", wants_cublas=False)
-    assert ninja.variable(bent, "cflags") == (
+    assert variable(bent, "cflags") == (
         "-DTORCH_EXTENSION_NAME=x -isystem /light  -isystem /cuda/include -fPIC -std=c++17 -O3"
     )
     assert "/t/include" not in bent
-    assert "--expt-relaxed-constexpr" in ninja.variable(bent, "cuda_cflags")
-    linking = ninja.variable(bent, "ldflags").split()
+    assert "--expt-relaxed-constexpr" in variable(bent, "cuda_cflags")
+    linking = variable(bent, "ldflags").split()
     assert {"-lcudart", "-ltorchy", "/glue/libkbl.so", "-Wl,-z,defs"} <= set(linking)
     assert not {"-ltorch", "-lc10", "-ltorch_python", "-lcublas"} & set(linking)
     assert "build x.so: link main.o" in bent
@@ -41,8 +47,8 @@ def test_cublas_is_linked_where_it_is_named() -> None:
 
 def test_only_nvcc_is_asked_what_kernels_use() -> None:
     text = ninja.with_usage(WRITTEN)
-    assert ninja.variable(text, "cuda_cflags").endswith("-Xptxas -v")
-    assert ninja.variable(text, "cflags") == ninja.variable(WRITTEN, "cflags")
+    assert variable(text, "cuda_cflags").endswith("-Xptxas -v")
+    assert variable(text, "cflags") == variable(WRITTEN, "cflags")
 
 
 def test_a_failing_command_says_what_it_printed(tmp_path: Path) -> None:

@@ -29,13 +29,12 @@ from kbench.referee.events import (
     Prepared,
     ToReferee,
 )
-from kbench.settings import DEADLINES, Settings, checked
+from kbench.settings import DEADLINES, LONGEST_WAIT_S, Settings, checked
 from kbench.wire import Channel, Closed, Late
 
 START_S = 180.0
 GRACE_S = 10.0
 END_S = 5.0
-BUILDER_WAIT_S = 900.0  # for compilers that other builds hold, and for the light headers' library
 # numpy's threads would be alive when the zygote forks. And threads that wait for work must not spin for long:
 # those of one process would take the cores that the timed work of another needs.
 # torch.utils.cpp_extension asks on import whether CUDA is there: through NVML, or no fork could use CUDA later.
@@ -118,7 +117,7 @@ class Referee:
                 settings=settings,
             )
         )
-        patience = 4 * DEADLINES["cuda"]["build"] + BUILDER_WAIT_S
+        patience = 4 * DEADLINES["cuda"]["build"] + LONGEST_WAIT_S
         while not isinstance(message := self._receive(patience), Prepared):
             pass
         self._receive(START_S)
@@ -165,7 +164,7 @@ class Referee:
     def _collect(self, asked: Evaluate, watch: Watch, found: Callable[[Result], None]) -> list[Result]:
         results: list[Result] = []
         longest = {**DEADLINES["cuda"], **asked.settings.timeouts}
-        patience = longest["total"] + 2 * longest["build"] + BUILDER_WAIT_S
+        patience = longest["total"] + 2 * longest["build"] + LONGEST_WAIT_S
         while True:
             limit = self._entered.limit_s
             wait = limit + GRACE_S if limit else None if self._entered.stage == "lease" else patience

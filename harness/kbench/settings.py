@@ -10,6 +10,10 @@ DEADLINES: dict[str, dict[str, float]] = {
     "cpu": {"load": 30, "build": 300, "first-call": 60, "call": 20, "total": 240},
     "cuda": {"load": 60, "build": 300, "first-call": 120, "call": 20, "total": 600},
 }
+# What a build may wait beside its own compilation: for the same build or a slot elsewhere, and for the glue.
+BUILD_WAIT_S = 300.0
+GLUE_TIMEOUT_S = 240.0
+LONGEST_WAIT_S = GLUE_TIMEOUT_S + 2 * BUILD_WAIT_S
 BASELINES = ("eager", "compile")
 BUILD_MODES: tuple[BuildMode, ...] = ("auto", "light", "full")
 MAX_SEED = 2**63 - 1

@@ -23,15 +23,13 @@ from kbench.jail.layers import Limits
 from kbench.jail.zygote import fork_worker
 from kbench.protocol import BuildAsk
 from kbench.records import BuildMode, Kernel, Record
+from kbench.settings import BUILD_WAIT_S, GLUE_TIMEOUT_S
 from kbench.wire import Channel, Closed, Late, Malformed, pair
 
 MEMORY_BYTES = 16 * 2**30
 MEMORY_SHARE = 0.5
 MAX_ARTIFACT = 512 * 2**20
 COMPILER_NICE = 5  # below whatever is being timed
-GLUE_TIMEOUT_S = 240.0
-WAIT_S = 300.0  # for other builds
-LONGEST_WAIT_S = GLUE_TIMEOUT_S + 2 * WAIT_S  # beside the compilation itself
 BUSY = ("other builds hold the compilers of this machine", "wait for them, or end them")
 MAX_KERNELS = 1000
 MAX_NAME = 400
@@ -108,7 +106,7 @@ class Builder:
             missing = _missing(request.ask, self.tools)
             if missing:
                 return _machine(*missing), []
-            with turn.to_build(str(self.store.folder), key, began + WAIT_S) as mine:
+            with turn.to_build(str(self.store.folder), key, began + BUILD_WAIT_S) as mine:
                 found = self._find(key)  # another process may have been building it
                 if found is None:
                     return self._make(request, key, began) if mine else (_machine(*BUSY), [])
@@ -198,7 +196,7 @@ class Builder:
     def _job(self, request: Request, order: job.Order, seconds: float, glue: Path | None) -> job.Made | None:
         """None where the machine's compilers were busy for too long, which is no fault of the solution."""
         slots = turn.slots(machine.usable_cores(), machine.available_memory())
-        with turn.to_compile(slots, time.monotonic() + WAIT_S) as mine:
+        with turn.to_compile(slots, time.monotonic() + BUILD_WAIT_S) as mine:
             return _in_jail(request.layers, order, seconds, glue) if mine else None
 
 

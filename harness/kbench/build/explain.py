@@ -44,9 +44,13 @@ class Found(Record, frozen=True):
 def first_error(log: str) -> str:
     """One sentence for a failed build, hint included."""
     found = find(log)
-    where = f"{found.file.rsplit('/', 1)[-1]}:{found.line}: " if found.file and found.line else ""
-    hint = hint_for(found.what, log)
-    return f"{where}{found.what}" + (f" ({hint})" if hint else "")
+    return sentence(_unplaced(found, hint_for(found.what, log)))
+
+
+def sentence(error: BuildError) -> str:
+    """Where, what, and what to do about it."""
+    where = f"{error.file}:{error.line}: " if error.file else ""
+    return f"{where}{error.message}" + (f" ({error.hint})" if error.hint else "")
 
 
 def explain(log: str, ask: BuildAsk, solution: dict[str, str]) -> BuildError:
@@ -55,12 +59,17 @@ def explain(log: str, ask: BuildAsk, solution: dict[str, str]) -> BuildError:
     hint = hint_for(found.what, log)
     place = _place(found, ask, solution)
     if place is None:
-        where = f"{found.file.rsplit('/', 1)[-1]}:{found.line}: " if found.file and found.line else ""
-        return BuildError(message=where + found.what, hint=hint)
+        return _unplaced(found, hint)
     file, line = place
     code = solution[file].splitlines()[line - 1]
     column = _column(found, code, _line_of(found, ask), log)
     return BuildError(message=found.what, hint=hint, file=file, line=line, column=column, code=code)
+
+
+def _unplaced(found: Found, hint: str | None) -> BuildError:
+    """An error in no file of the solution's: the compiler's own place is part of the message."""
+    where = f"{found.file.rsplit('/', 1)[-1]}:{found.line}: " if found.file and found.line else ""
+    return BuildError(message=where + found.what, hint=hint)
 
 
 def find(log: str) -> Found:

@@ -76,9 +76,7 @@ def _extension(order: Order, ask: BuildAsk, folder: Path, channel: Channel) -> M
     building = _Building(order, ask, folder, _place_glue(order, folder, channel))
     try:
         _as_torch_would(order, ask, folder, building.instead_of_ninja)
-    except ninja.Failed as failed:
-        return Made(None, str(failed), 0.0, building.path, building.why_full)
-    except (RuntimeError, OSError, ValueError, AssertionError) as error:
+    except (ninja.Failed, RuntimeError, OSError, ValueError, AssertionError) as error:
         return Made(None, str(error), 0.0, building.path, building.why_full)
     if building.artifact is None or not building.artifact.exists():
         return Made(None, "the build left no shared object", 0.0, building.path, building.why_full)

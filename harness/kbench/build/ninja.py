@@ -31,11 +31,6 @@ def run(folder: Path, text: str, jobs: int) -> str:
     return done.stdout
 
 
-def variable(text: str, name: str) -> str:
-    found = re.search(rf"^{name} = (.*)$", text, re.M)
-    return found[1] if found else ""
-
-
 def with_usage(text: str) -> str:
     """Has ptxas say what each kernel uses."""
     return re.sub(r"^(cuda_cflags = .*)$", rf"\1 {VERBOSE_PTXAS}", text, flags=re.M)

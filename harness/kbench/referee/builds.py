@@ -6,7 +6,7 @@ import os
 from typing import Literal
 
 from kbench.build import explain
-from kbench.build.builder import LONGEST_WAIT_S, Outcome, Request
+from kbench.build.builder import Outcome, Request
 from kbench.build.job import LIGHT_REFUSAL
 from kbench.device.interface import Device
 from kbench.errors import MachineFault, RefereeDied, UsageFault
@@ -15,6 +15,7 @@ from kbench.records import Build, BuildError, BuildMode, Extension
 from kbench.referee import ruling
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Ruling, Stopped
+from kbench.settings import LONGEST_WAIT_S
 from kbench.wire import Channel, Closed, Late, Malformed
 
 GRACE_S = 30.0
@@ -66,7 +67,7 @@ class Builds:
         if error is not None:
             if self.mode == "light" and outcome.path != "full" and LIGHT_REFUSAL in outcome.log:
                 raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
-            handle.failed_build = f"extension {ask.name!r}: {_sentence(error)}"
+            handle.failed_build = f"extension {ask.name!r}: {explain.sentence(error)}"
             return BuildReply(name=ask.name, error=outcome.log), []
         files = self.builder.take_fds(2 if outcome.with_glue else 1)
         if for_elsewhere:
@@ -111,11 +112,6 @@ def _path(extensions: list[Extension]) -> Literal["light", "full", "none"]:
     if not extensions:
         return "none"
     return "light" if all(extension.path == "light" for extension in extensions) else "full"
-
-
-def _sentence(error: BuildError) -> str:
-    where = f"{error.file}:{error.line}: " if error.file else ""
-    return f"{where}{error.message}" + (f" ({error.hint})" if error.hint else "")
 
 
 def _extension(ask: BuildAsk, outcome: Outcome, error: BuildError | None) -> Extension:
