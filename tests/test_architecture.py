@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "harness" / "kbench"
 # Each may import what stands above it, and within its own line.
 ORDER = (
     ("records", "errors", "units", "stats", "machine"),
+    ("options",),
     ("settings", "catalog", "module", "reply"),
     ("problem", "solution"),
     ("wire", "tree", "protocol"),
@@ -22,6 +23,7 @@ ORDER = (
     ("report",),
     ("referee",),
     ("client", "examine", "host"),
+    ("sweep",),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
@@ -74,7 +76,7 @@ def test_two_places_catch_broadly_and_one_runs_a_problem() -> None:
             node.type is None or any(name in ast.unparse(node.type).split() for name in ("Exception", "BaseException"))
         )
     }
-    assert broad <= {"worker/main.py", "cli/main.py", "client.py", "referee/reference.py"}
+    assert broad <= {"worker/main.py", "cli/main.py", "client.py", "referee/reference.py", "sweep/crew.py"}
 
 
 def test_help_imports_no_torch_and_answers_at_once() -> None:

@@ -75,10 +75,10 @@ def test_mistakes_are_named(tmp_path: Path, text: str, says: str) -> None:
 
 def test_workloads_are_chosen_for_the_device() -> None:
     both = ProblemSettings(workloads={"default": {}, "cpu": {}, "odd": {}})
-    assert problem.choose_workloads(both, (), "cpu", "p") == ["cpu"]
-    assert problem.choose_workloads(both, (), "cuda", "p") == ["default"]
-    assert problem.choose_workloads(both, ("all",), "cuda", "p") == ["default", "cpu", "odd"]
-    assert problem.choose_workloads(both, ("odd", "odd"), "cuda", "p") == ["odd"]
-    assert problem.choose_workloads(ProblemSettings(), (), "cpu", "p") == ["default"]
+    assert problem.choose_workloads(tuple(both.workloads), (), "cpu", "p") == ["cpu"]
+    assert problem.choose_workloads(tuple(both.workloads), (), "cuda", "p") == ["default"]
+    assert problem.choose_workloads(tuple(both.workloads), ("all",), "cuda", "p") == ["default", "cpu", "odd"]
+    assert problem.choose_workloads(tuple(both.workloads), ("odd", "odd"), "cuda", "p") == ["odd"]
+    assert problem.choose_workloads((), (), "cpu", "p") == ["default"]
     with pytest.raises(UsageFault, match="nearest is 'odd'"):
-        problem.choose_workloads(both, ("od",), "cpu", "p")
+        problem.choose_workloads(tuple(both.workloads), ("od",), "cpu", "p")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from kbench.errors import UsageFault
 Kind = Literal["problems", "solutions"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {"problems": (".py",), "solutions": (".py", ".md", ".txt")}
 FOLDER_ENTRY = "solution.py"
+SAMPLE = re.compile(r"(?:_sample)?[-_.]\d+$")  # as models' answers are often numbered
 
 
 def find_root(given: str | None, start: Path | None = None) -> Path | None:
@@ -62,9 +64,28 @@ def problem_of(solution_id: str, root: Path | None) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def problem_for(solution_id: str, problem_ids: Iterable[str]) -> str | None:
+    """The problem that a solution's name means, wherever it lies: its place, else its folder's or its own name."""
+    known = list(problem_ids)
+    parent, _, own = solution_id.rpartition("/")
+    for place in (solution_id, parent):
+        if place in known:
+            return place
+    for name in (parent.rpartition("/")[2], own, SAMPLE.sub("", own)):
+        fitting = [full for full in known if name and _matches(full, name)]
+        if len(fitting) == 1:
+            return fitting[0]
+    return None
+
+
 def entries(kind: Kind, root: Path | None) -> list[Path]:
     """Everything below the root that can be named, sorted."""
-    return sorted(_walk(root / kind, kind)) if root and (root / kind).is_dir() else []
+    return below(root / kind, kind) if root else []
+
+
+def below(folder: Path, kind: Kind) -> list[Path]:
+    """Everything below a folder that can be named, sorted."""
+    return sorted(_walk(folder, kind)) if folder.is_dir() else []
 
 
 def _walk(folder: Path, kind: Kind) -> Iterator[Path]:

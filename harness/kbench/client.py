@@ -27,6 +27,7 @@ from kbench.referee.events import (
     FromReferee,
     Prepare,
     Prepared,
+    Ready,
     ToReferee,
 )
 from kbench.settings import DEADLINES, LONGEST_WAIT_S, Settings, checked
@@ -51,11 +52,17 @@ Watch = Callable[[Entered], None]
 class Referee:
     """A warm referee for one device: `with Referee("cpu") as referee: referee.evaluate(...)`."""
 
-    def __init__(self, device: str = "auto", root: str | None = None) -> None:
+    def __init__(
+        self, device: str = "auto", root: str | None = None, cores: Iterable[int] = (), tied: bool = False
+    ) -> None:
+        """`cores` are those that it may use; with `tied` it also ends with the thread that starts it."""
         check_name(device)
         if sys.platform != "linux":
             raise MachineFault("kbench runs on Linux only", "use a Linux machine")
         self.device = device
+        self.cores = ",".join(map(str, sorted(cores)))
+        self.tied = tied
+        self.ready: Ready | None = None
         self.root = catalog.find_root(root)
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
@@ -77,8 +84,12 @@ class Referee:
         watch: Watch = lambda _: None,
         found: Callable[[Result], None] = lambda _: None,
         more: bool = True,
+        named: str | None = None,
     ) -> list[Result]:
-        """One result a workload. Raises a KbenchError for faults that are not the solution's."""
+        """One result a workload. Raises a KbenchError for faults that are not the solution's.
+
+        `named` is what the result calls the solution, instead of its place below the root.
+        """
         asked = checked(settings or Settings(device=self.device))
         problem_path = catalog.locate(str(problem), "problems", self.root)
         solution_path = catalog.locate(str(solution), "solutions", self.root)
@@ -86,7 +97,7 @@ class Referee:
             problem=str(problem_path),
             problem_id=catalog.identity(problem_path, "problems", self.root),
             solution=str(solution_path),
-            solution_id=catalog.identity(solution_path, "solutions", self.root),
+            solution_id=named or catalog.identity(solution_path, "solutions", self.root),
             workloads=tuple(workloads),
             settings=asked,
             more=more,
@@ -124,6 +135,12 @@ class Referee:
         self._entered = Entered("done")
         return message
 
+    def start(self, watch: Watch = lambda _: None) -> Ready:
+        """Makes sure that it is up; what it found there."""
+        self._start(watch)
+        assert self.ready
+        return self.ready
+
     def close(self) -> None:
         """Ends the referee and everything it started, and waits until it is gone."""
         if self._channel:
@@ -143,9 +160,10 @@ class Referee:
         self.close()
         ours, theirs = socket.socketpair()
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
-        main_thread = threading.current_thread() is threading.main_thread()
-        parent = os.getpid() if main_thread else 0  # the death signal is bound to the thread that forks
-        command = [sys.executable, "-P", "-m", "kbench.host", str(theirs.fileno()), str(parent), self.device]
+        # The death signal is bound to the thread that forks.
+        bound = self.tied or threading.current_thread() is threading.main_thread()
+        parent = str(os.getpid() if bound else 0)
+        command = [sys.executable, "-P", "-m", "kbench.host", str(theirs.fileno()), parent, self.device, self.cores]
         self._process = subprocess.Popen(
             command,
             pass_fds=(theirs.fileno(),),
@@ -159,7 +177,9 @@ class Referee:
         self._channel = Channel(ours)
         self._entered = Entered("start")
         watch(self._entered)
-        self._receive(START_S)
+        ready = self._receive(START_S)
+        assert isinstance(ready, Ready)
+        self.ready = ready
 
     def _collect(self, asked: Evaluate, watch: Watch, found: Callable[[Result], None]) -> list[Result]:
         results: list[Result] = []

@@ -4,6 +4,7 @@
     |-- UsageFault      exit 2: a wrong option, a path that does not exist
     |-- ProblemFault    exit 2: the problem file is at fault, also when it exits or hangs
     |-- MachineFault    exit 3: this machine cannot do what was asked
+    |   `-- DoesNotFit  too large for this device; others may do
     `-- RefereeDied     exit 4: a bug in kbench; the one case that shows a traceback
 
 A fault of the *solution* is never an exception: it is a verdict in a Result.
@@ -35,10 +36,14 @@ class MachineFault(KbenchError):
     exit_code = 3
 
 
+class DoesNotFit(MachineFault):
+    pass
+
+
 class RefereeDied(KbenchError):
     exit_code = 4
 
 
 BY_NAME: dict[str, type[KbenchError]] = {
-    kind.__name__: kind for kind in (UsageFault, ProblemFault, MachineFault, RefereeDied)
+    kind.__name__: kind for kind in (UsageFault, ProblemFault, MachineFault, DoesNotFit, RefereeDied)
 }

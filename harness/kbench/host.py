@@ -22,9 +22,11 @@ from kbench.wire import Channel, Closed, pair
 
 
 def main(arguments: list[str]) -> None:
-    fd, parent, device = int(arguments[0]), int(arguments[1]), arguments[2]
+    fd, parent, device, cores = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     if parent:
         linux.die_with_parent(parent)
+    if cores:
+        os.sched_setaffinity(0, map(int, cores.split(",")))
     linux.set_name("kbench.referee")
     client = Channel(socket.socket(fileno=fd))
     to_zygote = _split_off(lambda requests: zygote.serve(requests, kbench.worker.main.run), (client,), accepts=True)

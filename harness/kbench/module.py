@@ -29,6 +29,31 @@ def constants(source: str, filename: str) -> set[str]:
     return {name for statement in ast.parse(source, filename).body for name in _bound(statement)}
 
 
+def written(source: str, name: str) -> dict[str, ast.expr] | None:
+    """The entries of a dict that is written out at the top level; empty without one, None where it is computed."""
+    values = [
+        statement.value
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and name in _bound(statement) and statement.value
+    ]
+    return _entries(values[-1]) if values else {}
+
+
+def names_in(value: ast.expr) -> tuple[str, ...] | None:
+    """The strings of a list, the keys of a dict; None where they are computed."""
+    entries = _entries(value)
+    if entries is not None:
+        return tuple(entries)
+    try:
+        found = ast.literal_eval(value)
+    except ValueError:
+        return None
+    listed = [found] if isinstance(found, str) else found
+    if not isinstance(listed, list | tuple | set) or not all(isinstance(one, str) for one in listed):
+        return None
+    return tuple(listed)
+
+
 def own_traceback(error: BaseException, folder: str) -> str:
     """The traceback from the first frame below `folder` on; whole where there is none."""
     frame: TracebackType | None = error.__traceback__
@@ -52,6 +77,17 @@ def _replacement(statement: ast.stmt, name: str) -> ast.stmt:
     for node in ast.walk(new):
         ast.copy_location(node, statement)
     return new
+
+
+def _entries(value: ast.expr) -> dict[str, ast.expr] | None:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        plain = not value.args and all(keyword.arg for keyword in value.keywords)
+        return {keyword.arg or "": keyword.value for keyword in value.keywords} if plain else None
+    if isinstance(value, ast.Dict):
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in value.keys]
+        if all(isinstance(key, str) for key in keys):
+            return {str(key): part for key, part in zip(keys, value.values, strict=True)}
+    return None
 
 
 def _bound(statement: ast.stmt) -> list[str]:

@@ -65,6 +65,26 @@ def read(path: Path, id: str) -> Source:
     return Source(path=str(path), id=id, text=text, sha256=hashlib.sha256(data).hexdigest())
 
 
+class Outline(Record, frozen=True):
+    """What the text of a problem says about it, without running it."""
+
+    workloads: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+
+
+def outline(source: Source) -> Outline:
+    """For lists and plans, which must not run the file. What is not written out in `KBENCH` cannot be seen here."""
+    entries = module.written(source.text, "KBENCH")
+    if entries is None:
+        raise _fault(source, "KBENCH is computed, not written out", "write KBENCH = dict(...), for sweeps to read it")
+    found = {key: module.names_in(entries[key]) for key in Outline.__struct_fields__ if key in entries}
+    hidden = [key for key, names in found.items() if names is None]
+    if hidden:
+        raise _fault(source, f"{hidden[0]} in KBENCH is computed, not written out", "write its names out")
+    return Outline(**{key: names for key, names in found.items() if names is not None})
+
+
 def load(source: Source, overrides: Mapping[str, Any] | None = None) -> ModuleType:
     """Runs the file. Only a referee or a worker may do this, never the command line."""
     loaded = module.execute(source.text, source.path, MODULE_NAME, dict(overrides or {}))
@@ -89,11 +109,11 @@ def settings(source: Source, loaded: ModuleType) -> ProblemSettings:
     return ProblemSettings(**values)
 
 
-def choose_workloads(of: ProblemSettings, asked: tuple[str, ...], device_kind: str, id: str) -> list[str]:
+def choose_workloads(known: tuple[str, ...], asked: tuple[str, ...], device_kind: str, id: str) -> list[str]:
     """The names to run. Without a wish: `cpu` on the CPU where there is one, else `default`."""
-    known = list(of.workloads) or ["default"]
+    known = known or ("default",)
     if "all" in asked:
-        return known
+        return list(known)
     for name in asked:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)

@@ -23,7 +23,7 @@ class Load(Record, frozen=True, tag=True):
     threads: int
     grad: bool = False
     reference: bool = False
-    compiled: bool = False
+    compiled: str | None = None  # the baseline that torch.compile makes of it
     overrides: bytes = b""  # pickled by the referee, which the worker may trust
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
 SCHEMA = 1
 
@@ -29,6 +30,35 @@ Interval = tuple[float, float]
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every record: immutable, strict about unknown fields."""
+
+
+class Settings(Record, frozen=True):
+    """What one evaluation is asked to do; `kbench.settings` says what each may be."""
+
+    device: str = "auto"
+    trials: int = 5
+    budget_s: float = 2.0
+    baselines: tuple[str, ...] = ()  # none: the problem's own, else eager
+    atol: float | None = None
+    rtol: float | None = None
+    timeouts: dict[str, float] = {}
+    entry: str | None = None
+    processes: int = 1
+    seed: int | None = None
+    require_jail: bool = False
+    build: BuildMode = "auto"
+    keep: str | None = None  # a folder that receives the worker's scratch and the build logs
+
+
+class Run(Record, frozen=True):
+    """Where a result belongs in a sweep."""
+
+    key: str  # of problem, workload, solution, settings and environment: what is done once is found by it
+    finished: str  # UTC, as 2026-01-31T12:00:00.000000Z
+    solution: str  # where it was found, below the root if it lies there
+    set: str | None = None
+    attempts: int = 1
+    held_s: float | None = None  # how long the device was not free for another pair
 
 
 class ProblemRef(Record, frozen=True):
@@ -168,6 +198,8 @@ class BaselineTiming(Record, frozen=True):
     median_ms: float
     ci95_ms: Interval
     samples_ms: tuple[tuple[float, ...], ...] = ()
+    kept: str | None = None  # when it was measured, where that was not beside this solution
+    cost_s: float | None = None  # what measuring it took
 
 
 class Speedup(Record, frozen=True):
@@ -212,6 +244,8 @@ class Result(Record, frozen=True, kw_only=True):
     warnings: tuple[Warn, ...] = ()
     log: str = ""
     seconds: dict[str, float] = {}
+    settings: Settings | None = None
+    run: Run | None = None
 
     @property
     def passed(self) -> bool:
@@ -219,6 +253,12 @@ class Result(Record, frozen=True, kw_only=True):
 
     def to_json(self) -> str:
         return msgspec.json.encode(self).decode()
+
+
+def comparable(device: DeviceInfo, environment: Environment) -> tuple[DeviceInfo, Environment]:
+    """What must agree for times to be comparable: not which of several equal GPUs, and not the kernel's patch level."""
+    alike = structs.replace(device, index=None, uuid=None, memory_bytes=None)
+    return alike, structs.replace(environment, platform="")
 
 
 def result_schema() -> dict[str, Any]:

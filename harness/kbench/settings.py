@@ -1,9 +1,12 @@
-"""What one evaluation is asked to do: the options of `kbench eval`, checked once, frozen."""
+"""The options of one evaluation: how each is called everywhere, what it may be, and its default."""
 
 from __future__ import annotations
 
 from kbench.errors import UsageFault
-from kbench.records import BuildMode, Record, Stage
+from kbench.options import Option
+from kbench.records import BuildMode, Settings, Stage
+
+__all__ = ["DEADLINES", "OPTIONS", "Settings", "checked", "deadlines"]
 
 STAGES: tuple[Stage, ...] = ("load", "build", "first-call", "call", "total")
 DEADLINES: dict[str, dict[str, float]] = {
@@ -14,50 +17,54 @@ DEADLINES: dict[str, dict[str, float]] = {
 BUILD_WAIT_S = 300.0
 GLUE_TIMEOUT_S = 240.0
 LONGEST_WAIT_S = GLUE_TIMEOUT_S + 2 * BUILD_WAIT_S
-BASELINES = ("eager", "compile")
+# How torch.compile is told to make each of the compiled ones.
+COMPILED: dict[str, str | None] = {"compile": None, "compile-max-autotune": "max-autotune"}
+BASELINES = ("eager", *COMPILED)
 BUILD_MODES: tuple[BuildMode, ...] = ("auto", "light", "full")
 MAX_SEED = 2**63 - 1
 
-
-class Settings(Record, frozen=True):
-    device: str = "auto"
-    trials: int = 5
-    budget_s: float = 2.0
-    baselines: tuple[str, ...] = ("eager",)
-    atol: float | None = None
-    rtol: float | None = None
-    timeouts: dict[str, float] = {}
-    entry: str | None = None
-    processes: int = 1
-    seed: int | None = None
-    require_jail: bool = False
-    build: BuildMode = "auto"
-    keep: str | None = None  # a folder that receives the worker's scratch and the build logs
+BUILD_HELP = "Against light headers (seconds), torch's own (a minute), or light where that works."
+OPTIONS: tuple[Option, ...] = (
+    Option("trials", "trials", "count", "Checks on fresh inputs.", least=1),
+    Option(
+        "budget",
+        "budget_s",
+        "number",
+        "Timed work, both sides together.",
+        least=0,
+        above=True,
+        metavar="SECONDS",
+    ),
+    Option("baseline", "baselines", "words", "Repeatable.", BASELINES, shown="the problem's, else eager"),
+    Option("atol", "atol", "number", "Absolute tolerance, instead of the problem's.", least=0),
+    Option("rtol", "rtol", "number", "Relative tolerance, instead of the problem's.", least=0),
+    Option(
+        "timeout",
+        "timeouts",
+        "seconds",
+        f"Stages: {', '.join(STAGES)}.",
+        STAGES,
+        least=0,
+        above=True,
+        metavar="STAGE=SECONDS",
+    ),
+    Option("build", "build", "word", BUILD_HELP, BUILD_MODES),
+    Option("entry", "entry", "word", "The solution's class.", metavar="CLASS", shown="ModelNew, else Model"),
+    Option("processes", "processes", "count", "Repeat in so many fresh workers.", least=1, most=64),
+    Option("require-jail", "require_jail", "flag", "Exit 3 where a layer of the jail cannot be had."),
+)
+SEED = Option("seed", "seed", "count", "Use these secret seeds, to reproduce a failure.", least=0, most=MAX_SEED)
 
 
 def checked(settings: Settings) -> Settings:
     """The settings, or a UsageFault that names the first one that cannot be."""
-    _require(settings.trials >= 1, "--trials must be at least 1")
-    _require(settings.budget_s > 0, "--budget must be more than 0 seconds")
-    _require(1 <= settings.processes <= 64, "--processes must be between 1 and 64")
-    _require(bool(settings.baselines), "at least one --baseline is needed")
-    for name in settings.baselines:
-        _require(name in BASELINES, f"unknown baseline {name!r}; known are {', '.join(BASELINES)}")
-    for name, bound in (("--atol", settings.atol), ("--rtol", settings.rtol)):
-        _require(bound is None or 0 <= bound < float("inf"), f"{name} must be a number of at least 0")
-    _require(settings.build in BUILD_MODES, f"unknown --build {settings.build!r}; known are {', '.join(BUILD_MODES)}")
-    for stage, seconds in settings.timeouts.items():
-        _require(stage in STAGES, f"unknown stage {stage!r} in --timeout; stages are {', '.join(STAGES)}")
-        _require(0 < seconds < float("inf"), f"--timeout {stage} must be more than 0 seconds")
-    _require(settings.seed is None or 0 <= settings.seed <= MAX_SEED, f"--seed must be 0 to {MAX_SEED}")
+    for option in (*OPTIONS, SEED):
+        complaint = option.complaint(getattr(settings, option.field))
+        if complaint:
+            raise UsageFault(f"--{option.name}: {complaint}", "see kbench eval --help")
     return settings
 
 
 def deadlines(settings: Settings, device_kind: str, of_problem: dict[str, float]) -> dict[str, float]:
     """Seconds per stage: the defaults, overridden by the problem's `timeout`, then by the user."""
     return {**DEADLINES[device_kind], **of_problem, **settings.timeouts}
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise UsageFault(message, "see kbench eval --help")

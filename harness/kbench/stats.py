@@ -63,6 +63,11 @@ def paired_speedup(baseline: Sequence[float], solution: Sequence[float]) -> Esti
     return bootstrap([before / after for before, after in zip(baseline, solution, strict=True)])
 
 
+def log_distance(low: float, high: float) -> float:
+    """How far apart two times or ratios are as factors; infinite where one of them is nothing."""
+    return math.log(high / low) if low > 0 else math.inf
+
+
 def process_spread(medians: Sequence[float]) -> float | None:
     """Relative standard deviation between processes; None where only one process ran."""
     if len(medians) < 2:

@@ -15,15 +15,16 @@ import msgspec
 from kbench import catalog, machine, units
 from kbench.build import turn
 from kbench.cli import complete
-from kbench.cli.eval import BUILD_HELP, timeout
+from kbench.cli.options import fields, given, settings_options
 from kbench.client import Referee
 from kbench.device import telemetry
 from kbench.errors import KbenchError, UsageFault
 from kbench.referee.events import Prepared
 from kbench.report import build as of_build
-from kbench.settings import BUILD_MODES, Settings, checked
+from kbench.settings import OPTIONS, Settings, checked
 
 ARCH = re.compile(r"^(?:sm_|compute_)?(\d{1,2})\.?(\d)([af]?)$")
+BUILDING = tuple(option for option in OPTIONS if option.name in ("build", "timeout", "entry"))
 HELP = """Build the extensions of each SOLUTION into the cache, without a GPU; nothing of it is called.
 
 What a solution builds when it is imported is built; what it builds in its constructor too, where its problem is known:
@@ -36,10 +37,8 @@ cache finds the builds there. Exit 1 where one failed.
 @click.argument("solutions", nargs=-1, required=True, shell_complete=complete.names("solutions"))
 @click.option("--arch", "archs", multiple=True, help="GPU architecture, as 9.0 or sm_90; repeatable.  [this machine's]")
 @click.option("--problem", help="The problem whose get_init_inputs() constructs the solutions.")
-@click.option("--build", type=click.Choice(BUILD_MODES), default="auto", show_default=True, help=BUILD_HELP)
 @click.option("--jobs", type=click.IntRange(1, 64), help="Solutions at once.  [as many as cores and memory bear]")
-@click.option("--timeout", "timeouts", multiple=True, metavar="STAGE=SECONDS", help="As in kbench eval.")
-@click.option("--entry", metavar="CLASS", help="The solution's class.  [ModelNew, else Model]")
+@settings_options(BUILDING)
 @click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a solution on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Show what every kernel uses.")
@@ -53,14 +52,13 @@ def command(
     verbose: bool,
     **options: Any,
 ) -> int:
-    timeouts = dict(timeout(given) for given in options.pop("timeouts"))
-    settings = checked(Settings(device="cpu", timeouts=timeouts, **options))
+    settings = checked(Settings(device="cpu", **fields(given(options, BUILDING))))
     found_root = catalog.find_root(root)
-    given = catalog.locate(problem, "problems", found_root) if problem else None
+    of_problem = catalog.locate(problem, "problems", found_root) if problem else None
     names = [str(catalog.locate(name, "solutions", found_root)) for name in solutions]
     lanes = min(len(names), jobs or turn.slots(machine.usable_cores(), machine.available_memory()))
     failed = 0
-    for prepared in _all(names, arch_list(archs), settings, given, root, lanes):
+    for prepared in _all(names, arch_list(archs), settings, of_problem, root, lanes):
         failed += prepared.failed
         click.echo(msgspec.json.encode(prepared).decode() if as_json else "\n".join(_lines(prepared, verbose)))
     return 1 if failed else 0

@@ -14,7 +14,7 @@ import click
 from kbench import __version__
 from kbench.errors import KbenchError, RefereeDied
 
-COMMANDS = {name: name for name in ("eval", "build", "cache", "list", "doctor", "schema")}
+COMMANDS = ("eval", "run", "leaderboard", "compare", "show", "build", "cache", "list", "doctor", "schema")
 INTERRUPTED = 130
 EXIT_CODES = """\b
 Exit codes:
@@ -35,7 +35,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = importlib.import_module(f"kbench.cli.{COMMANDS[name]}").command
+        command = importlib.import_module(f"kbench.cli.{name}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -103,15 +103,30 @@ def has_nvml() -> bool:
     return importlib.util.find_spec("pynvml") is not None
 
 
+def gpus() -> list[str]:
+    """`cuda:0`, ... for each GPU that this process may see. Asked without touching CUDA."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        count = len([part for part in visible.split(",") if part.strip() not in ("", "-1")])
+    else:
+        count = len(_listed("name"))
+    return [f"cuda:{number}" for number in range(count)]
+
+
 def capability() -> str | None:
     """Of the first GPU, as `9.0`; None where there is none. Asked without touching CUDA."""
+    lines = _listed("compute_cap")
+    return lines[0] if lines else None
+
+
+def _listed(field: str) -> list[str]:
+    """A field of every GPU of this machine."""
     try:
-        command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+        command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = run.stdout.split()
-    return lines[0] if run.returncode == 0 and lines else None
+        return []
+    return run.stdout.splitlines() if run.returncode == 0 else []
 
 
 def reasons(bits: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from kbench import solution as kbench_solution
 from kbench import tree
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.errors import MachineFault, ProblemFault
+from kbench.errors import DoesNotFit, MachineFault, ProblemFault
 from kbench.problem import ProblemSettings, Source
 from kbench.protocol import Constructed, Load
 from kbench.records import Result
@@ -30,10 +30,11 @@ from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.staff import Staff
-from kbench.settings import Settings
+from kbench.settings import COMPILED, Settings
 from kbench.stats import FEWEST_PAIRS, TARGET, StopRule
 
 Tell = Callable[[Entered], None]
+COMPILE_S = 900.0
 
 
 class Evaluation:
@@ -63,7 +64,7 @@ class Evaluation:
         self.tell = tell
         self.seeds = Seeds(asked.seed)
         self.seconds = kbench_settings.deadlines(asked, self.device.kind, of_problem.timeout)
-        self.draft = Draft(self.device, staff, source, workload, candidate, self.seeds, builds)
+        self.draft = Draft(self.device, staff, source, workload, candidate, self.seeds, builds, asked)
         self.draft.custom_kernel = of_problem.custom_kernel
         self.sides: list[Side] = []
         self.deadline = time.monotonic() + self.seconds["total"]
@@ -109,8 +110,8 @@ class Evaluation:
         with self._stage("load"):
             candidate = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
             self.sides = [candidate]
-            names = self.of_problem.baselines or self.asked.baselines
-            self.sides += [Side(name, self.staff.hire(), self.device, self.seconds) for name in names]
+            names = self.asked.baselines or self.of_problem.baselines or ("eager",)
+            self.sides += [Side(name, self.staff.hire(), self.device, self._patience(name)) for name in names]
             self.staff.restock()
             handle = candidate.handle
             handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
@@ -119,6 +120,10 @@ class Evaluation:
             self.draft.changed = loaded.changed
             for side in self.sides[1:]:
                 self._load_baseline(side)
+
+    def _patience(self, name: str) -> dict[str, float]:
+        """Compiling a baseline takes what it takes: it is no fault of the solution."""
+        return {**self.seconds, "first-call": COMPILE_S} if name in COMPILED else self.seconds
 
     def _placed(self, side: Side) -> str:
         try:
@@ -130,7 +135,7 @@ class Evaluation:
         try:
             path = side.handle.place(self.source.path, self.source.text, None)
             overrides = pickle.dumps(dict(self.of_problem.workloads.get(self.workload, {})))
-            compiled = side.name == "compile"
+            compiled = side.name if side.name in COMPILED else None
             side.load(self._order(path, reference=True, compiled=compiled, overrides=overrides))
         except Stopped as stop:
             raise ProblemFault(f"{self.source.path}: {stop.ruling.reason} in a worker", "mend the problem") from None
@@ -201,10 +206,12 @@ class Evaluation:
             findings.transforms.append(name)
 
     def _check_baseline(self, side: Side, case: Case, trial: check.Trial) -> None:
+        began = time.monotonic()
         try:
             check.run(side, case, trial, 0, self._word(), Findings())
         except Stopped as stop:
             raise side.blamed(stop) from None
+        self.deadline += time.monotonic() - began
 
     def _construct(
         self, reference: Reference, model: torch.nn.Module, arguments: list[Any], name: str, seed: int
@@ -268,7 +275,7 @@ class Evaluation:
             try:
                 side.open(plan, self.draft.size.slots)
             except (MemoryError, torch.OutOfMemoryError) as error:
-                raise MachineFault(f"no memory for the arena: {error}", "choose a smaller --workload") from None
+                raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
 
     def _roomy(self, case: Case, trial: check.Trial) -> tree.Skeleton:
         """Room for outputs whose length depends on the contents of the inputs."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kbench.records import Build, Record, Result
-from kbench.settings import Settings
+from kbench.records import Build, DeviceInfo, Environment, Record, Result, Settings
 
 
 class Evaluate(Record, frozen=True, tag=True):
@@ -69,7 +66,8 @@ class Complete(Record, frozen=True, tag=True):
 class Ready(Record, frozen=True, tag=True):
     """The referee is up, on this device."""
 
-    device: Any
+    device: DeviceInfo
+    environment: Environment
 
 
 ToReferee = Evaluate | Prepare

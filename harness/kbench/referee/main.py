@@ -16,13 +16,14 @@ from kbench.device import heap
 from kbench.device.choose import choose
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.errors import KbenchError, MachineFault
+from kbench.errors import DoesNotFit, KbenchError
 from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
 from kbench.referee import ahead
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Prepare, Ready, ToReferee
+from kbench.referee.outcome import environment
 from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
 from kbench.settings import DEADLINES
@@ -44,7 +45,7 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
         return
     _settle(device)
     _end_with(client)
-    client.send(Ready(device=device.info()))
+    client.send(Ready(device.info(), environment()))
     while True:
         with own_flags():
             _answer(client, staff, builder, client.receive(ToReferee))
@@ -65,7 +66,7 @@ def _answer(client: Channel, staff: Staff, builder: Channel, asked: ToReferee) -
         if not out_of_memory(error):
             raise
         text = (str(error) or type(error).__name__).splitlines()[0][:200]
-        client.send(Failed(MachineFault.__name__, f"out of memory: {text}", "choose a smaller --workload"))
+        client.send(Failed(DoesNotFit.__name__, f"out of memory: {text}", "choose a smaller --workload"))
 
 
 def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:
@@ -81,7 +82,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
     client.send(Entered("load"))
     candidate = solution.read(Path(asked.solution), asked.solution_id, asked.settings.entry)
     lease = Lease(device.lease_name())
-    for workload in problem.choose_workloads(of_problem, asked.workloads, device.kind, source.id):
+    for workload in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
         builds = Builds(builder, device, staff.layers, asked.settings.build, solution.own_texts(candidate))
         evaluation = Evaluation(
             staff, builds, lease, source, of_problem, workload, candidate, asked.settings, client.send

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 
 import torch
+from msgspec import structs
 
 import kbench
 from kbench import solution as kbench_solution
@@ -21,6 +22,7 @@ from kbench.records import (
     Mismatch,
     ProblemRef,
     Result,
+    Settings,
     SolutionRef,
     Speedup,
     Timing,
@@ -54,6 +56,7 @@ class Draft:
         candidate: kbench_solution.Source,
         seeds: Seeds,
         builds: Builds,
+        asked: Settings,
     ) -> None:
         self.device = device
         self.staff = staff
@@ -62,6 +65,7 @@ class Draft:
         self.candidate = candidate
         self.seeds = seeds
         self.builds = builds
+        self.asked = asked
         self.custom_kernel: bool | float = False
         self.findings = Findings()
         self.size = Size(0, 0)
@@ -114,6 +118,7 @@ class Draft:
             warnings=self._warnings(timing),
             log=_joined(self.log, ruling.traceback),
             seconds=self.seconds,
+            settings=structs.replace(self.asked, keep=None),
         )
 
     def _solution(self) -> SolutionRef:

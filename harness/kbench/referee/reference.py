@@ -13,7 +13,7 @@ import torch
 
 from kbench import problem, tree, units
 from kbench.device.interface import Device
-from kbench.errors import KbenchError, MachineFault, ProblemFault
+from kbench.errors import DoesNotFit, KbenchError, MachineFault, ProblemFault
 from kbench.problem import ProblemSettings, Source
 
 NO_MEMORY = ("can't allocate memory", "out of memory", "Cannot allocate memory")
@@ -181,7 +181,7 @@ def out_of_memory(error: BaseException) -> bool:
 def _fault(source: Source, device: Device, error: BaseException, when: str) -> KbenchError:
     text = str(error).strip().split("\n")[0][:300]
     if out_of_memory(error):
-        return MachineFault(
+        return DoesNotFit(
             f"{source.path} is too large for this {device.kind} {when}: {text}",
             f"{units.size(device.free_bytes())} are free; choose a smaller --workload",
         )

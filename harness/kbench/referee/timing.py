@@ -13,7 +13,7 @@ import torch
 from kbench import tree, units
 from kbench.device.interface import Device
 from kbench.device.telemetry import Probe
-from kbench.errors import MachineFault, ProblemFault
+from kbench.errors import DoesNotFit, ProblemFault
 from kbench.records import Mismatch, Telemetry
 from kbench.referee import check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
@@ -87,7 +87,7 @@ def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
     free = device.free_bytes()
     most = int(MEMORY_SHARE * free // max(1, sides * slot))
     if most < 2:
-        raise MachineFault(
+        raise DoesNotFit(
             f"the reference is too large for this device: two slots for each of {sides} sides take "
             f"{units.size(2 * sides * slot)}, {units.size(MEMORY_SHARE * free)} may be used",
             "choose a smaller --workload, or a device with more memory",

@@ -16,6 +16,7 @@ import torch
 from kbench import module, tree
 from kbench.device import memory
 from kbench.protocol import Construct, Constructed, Done, Load, Loaded, TakeWeights, offsets
+from kbench.settings import COMPILED
 
 ENTRIES = ("ModelNew", "Model")
 
@@ -63,7 +64,7 @@ class Subject:
             return Constructed(parameters=("?",), buffers=(), specs=(), changed=_changes(before))
         self.initial = {name: value.detach().clone() for name, value in buffers.items()}
         if self.order.compiled:
-            self.model = torch.compile(model)
+            self.model = torch.compile(model, mode=COMPILED[self.order.compiled])
         return Constructed(
             parameters=tuple(parameters),
             buffers=tuple(buffers),
