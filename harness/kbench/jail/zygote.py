@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 import signal
 import socket
@@ -16,10 +17,16 @@ from kbench.records import Record
 from kbench.wire import Channel, Closed
 
 
-class Spawn(Record, frozen=True):
+class Spawn(Record, frozen=True, tag=True):
     """Start one worker; its control and work sockets come along."""
 
     plan: Plan
+
+
+class Import(Record, frozen=True, tag=True):
+    """Import a module, so that no later worker has to."""
+
+    module: str
 
 
 def serve(requests: Channel, main: Callable[[Channel], None]) -> NoReturn:
@@ -29,7 +36,10 @@ def serve(requests: Channel, main: Callable[[Channel], None]) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # launchers are not waited for here
     with contextlib.suppress(Closed):
         while True:
-            request = requests.receive(Spawn)
+            request = requests.receive(Spawn | Import)
+            if isinstance(request, Import):
+                importlib.import_module(request.module)
+                continue
             control, work = requests.take_fds(2)
             fork_worker(request.plan, control, work, main)
             os.close(control)

@@ -23,6 +23,7 @@ from kbench.referee import ahead
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Prepare, Ready, ToReferee
+from kbench.referee.exam import Exams
 from kbench.referee.outcome import environment
 from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
@@ -43,33 +44,36 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
     except KbenchError as fault:
         client.send(Failed(type(fault).__name__, fault.message, fault.fix))
         return
+    exams = Exams(device)
     _settle(device)
     _end_with(client)
     client.send(Ready(device.info(), environment()))
     while True:
         with own_flags():
-            _answer(client, staff, builder, client.receive(ToReferee))
+            _answer(client, staff, builder, exams, client.receive(ToReferee))
         gc.collect()
         device.free_bytes()
 
 
-def _answer(client: Channel, staff: Staff, builder: Channel, asked: ToReferee) -> None:
+def _answer(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked: ToReferee) -> None:
     try:
         if isinstance(asked, Prepare):
             client.send(ahead.prepare(staff, builder, asked))
         else:
-            _evaluate(client, staff, builder, asked)
+            _evaluate(client, staff, builder, exams, asked)
         client.send(Complete())
     except KbenchError as fault:
+        exams.drop()
         client.send(Failed(type(fault).__name__, fault.message, fault.fix))
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise
+        exams.drop()
         text = (str(error) or type(error).__name__).splitlines()[0][:200]
         client.send(Failed(DoesNotFit.__name__, f"out of memory: {text}", "choose a smaller --workload"))
 
 
-def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) -> None:
+def _evaluate(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked: Evaluate) -> None:
     device = staff.device
     if asked.settings.require_jail:
         staff.demand_jail()
@@ -77,17 +81,23 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, asked: Evaluate) 
     source = problem.read(Path(asked.problem), asked.problem_id)
     patience = {**DEADLINES[device.kind], **asked.settings.timeouts}["load"]
     client.send(Entered("problem", "while it is imported", patience))
-    with running(source, device, "while it is imported"):
-        of_problem = problem.settings(source, problem.load(source))
+    of_problem = exams.begin(source, lambda: _settings(source, device))
+    if of_problem.grad:
+        staff.expect_gradients()
     client.send(Entered("load"))
     candidate = solution.read(Path(asked.solution), asked.solution_id, asked.settings.entry)
     lease = Lease(device.lease_name())
     for workload in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
         builds = Builds(builder, device, staff.layers, asked.settings.build, solution.own_texts(candidate))
-        evaluation = Evaluation(
-            staff, builds, lease, source, of_problem, workload, candidate, asked.settings, client.send
-        )
+        evaluation = Evaluation(staff, builds, lease, exams, source, workload, candidate, asked.settings, client.send)
         client.send(Finding(evaluation.run()))
+    if not asked.more:
+        exams.drop()
+
+
+def _settings(source: problem.Source, device: Device) -> problem.ProblemSettings:
+    with running(source, device, "while it is imported"):
+        return problem.settings(source, problem.load(source))
 
 
 def _settle(device: Device) -> None:

@@ -32,7 +32,6 @@ from kbench.referee import attest
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
-from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION
 from kbench.referee.staff import Staff
 from kbench.referee.timing import Series, Size
@@ -54,7 +53,6 @@ class Draft:
         source: Source,
         workload: str,
         candidate: kbench_solution.Source,
-        seeds: Seeds,
         builds: Builds,
         asked: Settings,
     ) -> None:
@@ -63,7 +61,7 @@ class Draft:
         self.source = source
         self.workload = workload
         self.candidate = candidate
-        self.seeds = seeds
+        self.seeds: tuple[int, ...] = ()
         self.builds = builds
         self.asked = asked
         self.custom_kernel: bool | float = False
@@ -106,8 +104,8 @@ class Draft:
             solution=self._solution(),
             device=self.device.info(),
             environment=environment(),
-            seed=self.seeds.given,
-            seeds=(self.seeds.master,),
+            seed=self.asked.seed,
+            seeds=self.seeds,
             build=self.builds.summary(),
             check=self._check(ruling.mismatch) if self.findings.trials or ruling.mismatch else None,
             timing=timing,

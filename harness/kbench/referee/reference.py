@@ -15,6 +15,7 @@ from kbench import problem, tree, units
 from kbench.device.interface import Device
 from kbench.errors import DoesNotFit, KbenchError, MachineFault, ProblemFault
 from kbench.problem import ProblemSettings, Source
+from kbench.records import Record
 
 NO_MEMORY = ("can't allocate memory", "out of memory", "Cannot allocate memory")
 CONSTANT_WEIGHT_SPREAD = 0.25
@@ -255,22 +256,47 @@ def widened(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
+class Flags(Record, frozen=True):
+    """Process-wide settings that a problem file may change."""
+
+    dtype: Any
+    grad: bool
+    threads: int
+    deterministic: bool
+    precision: str
+    cudnn: tuple[bool, bool, bool]
+
+    @classmethod
+    def now(cls) -> Flags:
+        cudnn = torch.backends.cudnn
+        return cls(
+            dtype=torch.get_default_dtype(),
+            grad=torch.is_grad_enabled(),
+            threads=torch.get_num_threads(),
+            deterministic=torch.are_deterministic_algorithms_enabled(),
+            precision=torch.get_float32_matmul_precision(),
+            cudnn=(cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic),
+        )
+
+    def restore(self) -> None:
+        torch.set_default_dtype(self.dtype)
+        torch.set_grad_enabled(self.grad)
+        torch.set_num_threads(self.threads)
+        if torch.are_deterministic_algorithms_enabled() != self.deterministic:
+            torch.use_deterministic_algorithms(self.deterministic)  # imports the whole of inductor
+        torch.set_float32_matmul_precision(self.precision)
+        own = torch.backends.cudnn
+        own.allow_tf32, own.benchmark, own.deterministic = self.cudnn
+
+
 @contextlib.contextmanager
 def own_flags() -> Iterator[None]:
-    """Puts back the process-wide settings that a problem file changed: the next one must not run under them."""
-    dtype, grad, threads = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
-    deterministic, precision = torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision()
-    cudnn = torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic
+    """Puts back the settings that a problem file changed: the next one must not run under them."""
+    before = Flags.now()
     try:
         yield
     finally:
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(grad)
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(deterministic)
-        torch.set_float32_matmul_precision(precision)
-        own = torch.backends.cudnn
-        own.allow_tf32, own.benchmark, own.deterministic = cudnn
+        before.restore()
 
 
 @contextlib.contextmanager

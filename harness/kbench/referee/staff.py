@@ -10,6 +10,7 @@ from kbench.errors import MachineFault
 from kbench.jail import landlock
 from kbench.jail.launch import Plan
 from kbench.jail.layers import LAYERS, Limits
+from kbench.jail.zygote import Import
 from kbench.machine import available_memory
 from kbench.referee.handle import Handle
 from kbench.wire import Channel
@@ -27,6 +28,7 @@ class Staff:
         self.spares = 0  # how many to keep ready while others work
         self._plan = self._make_plan()
         self._spares: list[Handle] = []
+        self._for_gradients = False
 
     def hire(self) -> Handle:
         """A worker that is up or about to be."""
@@ -47,6 +49,13 @@ class Staff:
         """Starts spare workers, so that the next ones cost no waiting."""
         while len(self._spares) < count:
             self._spares.append(Handle(self.zygote, self._plan))
+
+    def expect_gradients(self) -> None:
+        """The first backward pass of a convolution imports this, for 0.3 s, and leaves much to collect every round."""
+        if not self._for_gradients:
+            self._for_gradients = True
+            self.dismiss()
+            self.zygote.send(Import(module="torch.fx.experimental.symbolic_shapes"))
 
     def restock(self) -> None:
         self.stock(self.spares)

@@ -1,0 +1,309 @@
+"""What the solutions of one problem in one workload are examined with.
+
+The reference with its models, the trials with their truths, and the baselines' workers: for the next solution of the
+same problem everything but the contents of timed calls is kept, since most of an evaluation's time beside the timing
+goes into making it. No solution can hand on what it saw: nothing of its jail outlives it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from kbench import tree
+from kbench.device.interface import Device
+from kbench.errors import ProblemFault
+from kbench.problem import ProblemSettings, Source
+from kbench.protocol import Constructed
+from kbench.records import Settings
+from kbench.referee import check, numerics, timing, weights
+from kbench.referee.arena import Plan
+from kbench.referee.check import Case, Trial
+from kbench.referee.reference import Flags, Reference, randomise_constants
+from kbench.referee.seeds import Seeds
+from kbench.referee.side import Side
+from kbench.referee.timing import Size
+
+KEPT_BYTES = {"cpu": 2**28, "cuda": 2**31}  # of trials; larger ones are made again
+ProblemCode = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How a solution's weights relate to the reference's. Solutions that agree in this can share an instance."""
+
+    loaded: bool
+    buffers: tuple[str, ...]  # that both have
+
+
+@dataclass
+class Instance:
+    """The reference with one set of weights."""
+
+    name: str
+    signature: Signature
+    seed: int
+    case: Case
+    given: Any
+    first: Trial | None  # None once it was used, where it is too large to keep
+    outputs: tree.Skeleton
+    skeleton: tree.Skeleton  # of the inputs, gradients of outputs included
+    trials: dict[int, Trial] = field(default_factory=dict)
+    transforms: dict[str, Trial | None] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> list[torch.Tensor]:
+        return [*tree.tensors(self.given), *(self.case.upstream or ())]
+
+
+class Exam:
+    def __init__(
+        self,
+        source: Source,
+        of_problem: ProblemSettings,
+        workload: str,
+        device: Device,
+        asked: Settings,
+        problem_code: ProblemCode,
+    ) -> None:
+        self.source = source
+        self.of_problem = of_problem
+        self.workload = workload
+        self.device = device
+        self.asked = asked
+        self.problem_code = problem_code
+        self.seeds = Seeds(asked.seed)
+        self.baselines: list[Side] = []
+        self.plan: Plan | None = None
+        self.size = Size(0, 0)
+        self.uses = 0
+        self._instances: dict[tuple[str, Signature], Instance] = {}
+        self._held: tuple[str, Signature] | None = None  # the instance that the baselines hold
+        self._checked: set[tuple[str, Signature]] = set()
+        self._kept_bytes = 0
+        with problem_code():
+            self.reference = Reference(source, of_problem, workload, device)
+            arguments = self.reference.arguments()
+        self._arguments = arguments
+        self.pickled = self._pickled()
+        self.flags = Flags.now()
+
+    def names(self) -> tuple[str, ...]:
+        """The baselines that are timed beside a solution."""
+        return self.asked.baselines or self.of_problem.baselines or ("eager",)
+
+    def missing(self) -> list[str]:
+        """Baselines that have no worker yet."""
+        return [name for name in self.names() if all(side.name != name for side in self.baselines)]
+
+    def serves(self, source: Source, workload: str, asked: Settings) -> bool:
+        """Whether an evaluation would make just this one, and the baselines still live."""
+        same = (self.source, self.workload, _relevant(self.asked)) == (source, workload, _relevant(asked))
+        fresh = asked.seed is None and asked.processes == 1
+        return bool(same and fresh and self.baselines) and all(side.handle.is_up() for side in self.baselines)
+
+    def reuse(self, problem_code: ProblemCode) -> None:
+        """The next evaluation begins."""
+        self.problem_code = problem_code
+        self.uses += 1
+        self.flags.restore()
+
+    def weights_seed(self, name: str) -> int:
+        return self.seeds.for_use("weights", name)
+
+    def signature(self, constructed: Constructed) -> Signature:
+        """Compared with a model as it is constructed: names and shapes, no values."""
+        model = self._any_model()
+        loaded = weights.agree(model, constructed)
+        return Signature(loaded, tuple(weights.shared_buffers(model, constructed)) if loaded else ())
+
+    def instance(self, name: str, constructed: Constructed) -> Instance:
+        """The one that a solution constructed like this is held against."""
+        signature = self.signature(constructed)
+        known = self._instances.get((name, signature))
+        if known is None:
+            known = self._made(name, signature, constructed)
+            if known.first and self._may_keep(known.first):
+                self._instances[name, signature] = known
+        return known
+
+    def trial(self, instance: Instance, number: int) -> Trial:
+        """Fresh inputs with their truth; the first was made with the instance."""
+        if number == 0:
+            return self._first(instance)
+        if number in instance.trials:
+            return instance.trials[number]
+        with self.problem_code():
+            given = self.reference.draw(self.seeds.for_use("inputs", instance.name, number))
+            self._demand_shapes(instance, given)
+            trial = check.prepare(instance.case, given, f"trial {number + 1} of the first instance")
+        if self._may_keep(trial):
+            instance.trials[number] = trial
+        return trial
+
+    def _first(self, instance: Instance) -> Trial:
+        trial = instance.first
+        assert trial
+        if (instance.name, instance.signature) not in self._instances:
+            instance.first = None
+        return trial
+
+    def transformed(self, instance: Instance) -> Iterator[tuple[str, Trial | None]]:
+        """The trials on transformed inputs; None for one that the reference does not take."""
+        for name in self.of_problem.transforms:
+            if name in instance.transforms:
+                yield name, instance.transforms[name]
+                continue
+            with self.problem_code():
+                trial = check.transform(instance.case, instance.given, name)
+            if trial is not None and trial.skeleton != instance.outputs:
+                trial = None
+            if trial is None or self._may_keep(trial):
+                instance.transforms[name] = trial
+            yield name, trial
+
+    def open(self, instance: Instance) -> Plan:
+        """How large an arena has to be."""
+        if self.plan is None:
+            with self.problem_code():
+                call_s = self.reference.seconds_per_call(instance.case.model, instance.given, instance.case.upstream)
+                outputs = self._roomy(instance)
+            self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
+            self.size = timing.size(self.device, self.plan, 1 + len(self.names()), call_s)
+        return self.plan
+
+    def must_prepare(self, instance: Instance, timed: bool) -> bool:
+        """Whether the baselines have to be given this instance: to be checked once, and whenever it is timed.
+
+        Who asks does so: the next answer counts on it.
+        """
+        now = (instance.name, instance.signature)
+        needed = now not in self._checked or (timed and self._held != now)
+        if needed:
+            self._checked.add(now)
+            self._held = now
+        return needed
+
+    def close(self) -> None:
+        for side in self.baselines:
+            side.close()
+        self.baselines = []
+        self._instances = {}
+
+    def _made(self, name: str, signature: Signature, constructed: Constructed) -> Instance:
+        seed = self.weights_seed(name)
+        with self.problem_code():
+            model = self.reference.construct(self._arguments, seed)
+            if signature.loaded:
+                randomise_constants(model, torch.Generator().manual_seed(self.seeds.for_use("constants", name)))
+            case = Case(self.reference, model, (), signature.buffers, None, self._asked_tolerance)
+            case.full_precision = self.of_problem.precision == "full"
+            given = self.reference.draw(self.seeds.for_use("inputs", name, 0))
+            self._complete(case, given, constructed if signature.loaded else None)
+            first = check.prepare(case, given, f"trial 1 of the {name.split('-')[0]} instance")
+            check.demand_sound(case, first)
+        parts = [given, case.upstream] if case.upstream is not None else given
+        skeleton = tree.describe(parts, strides=True)
+        return Instance(name, signature, seed, case, given, first, first.skeleton, skeleton)
+
+    def _complete(self, case: Case, given: Any, constructed: Constructed | None) -> None:
+        """What counts as output beside the returned value: changed buffers, and gradients."""
+        outcome = case.reference.run(case.model, given, None)
+        case.state = tuple(name for name in outcome.changed if name in case.state)
+        if not self.of_problem.grad:
+            return
+        generator = torch.Generator(self.device.torch_device).manual_seed(self.seeds.for_use("upstream"))
+        case.upstream = [
+            torch.randn(head.shape, generator=generator, device=head.device, dtype=torch.float32).to(head.dtype)
+            for head in tree.tensors(outcome.output)
+            if head.is_floating_point()
+        ]
+        found = case.reference.run(case.model, given, case.upstream).gradients
+        shared = set(constructed.parameters) if constructed else set()
+        parameters = {name for name, _ in case.model.named_parameters()}
+        case.gradients = tuple(
+            name for name, grad in found.items() if grad is not None and (name not in parameters or name in shared)
+        )
+
+    def _demand_shapes(self, instance: Instance, given: Any) -> None:
+        if [one.shape for one in tree.tensors(given)] != [one.shape for one in tree.tensors(instance.given)]:
+            raise ProblemFault(
+                f"{self.source.path}: get_inputs() returns other shapes from call to call",
+                "one workload is one setting of shapes; make several workloads",
+            )
+
+    def _roomy(self, instance: Instance) -> tree.Skeleton:
+        """Room for outputs whose length depends on the contents of the inputs."""
+        case, seen = instance.case, [instance.outputs]
+        for number in range(2):
+            other = self.reference.draw(self.seeds.for_use("shape", number))
+            seen.append(tree.describe(case.expected(self.reference.run(case.model, other, case.upstream))))
+        return seen[0] if all(one == seen[0] for one in seen) else tree.roomier(seen)
+
+    def _any_model(self) -> torch.nn.Module:
+        if self._instances:
+            return next(iter(self._instances.values())).case.model
+        with self.problem_code():
+            return self.reference.construct(self._arguments, self.weights_seed("shapes"))
+
+    def _may_keep(self, trial: Trial) -> bool:
+        """While all that is kept is small: a truth in float64 may be most of the memory there is."""
+        tensors = [*tree.tensors(trial.given), *trial.truth, *trial.inputs_after]
+        size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+        fits = bool(self._kept_bytes + size <= KEPT_BYTES[self.device.kind])
+        self._kept_bytes += size if fits else 0
+        return fits
+
+    def _pickled(self) -> bytes:
+        try:
+            return pickle.dumps(self._arguments)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise ProblemFault(
+                f"{self.source.path}: get_init_inputs() cannot be sent to a worker: {error}",
+                "return numbers, strings, tensors and nests of them",
+            ) from None
+
+    def _asked_tolerance(self, dtype: torch.dtype) -> numerics.Tolerance:
+        of, user = self.of_problem, self.asked
+        atol = user.atol if user.atol is not None else of.atol
+        rtol = user.rtol if user.rtol is not None else of.rtol
+        return numerics.tolerance(dtype, atol, rtol, of.norm_tol)
+
+
+def _relevant(asked: Settings) -> tuple[object, ...]:
+    """What an exam depends on."""
+    return asked.trials, asked.atol, asked.rtol, asked.baselines, tuple(sorted(asked.timeouts.items()))
+
+
+class Exams:
+    """The exam of the problem that was last: at most one, since it holds memory and workers."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.of_problem = ProblemSettings()
+        self._current: Exam | None = None
+
+    def begin(self, source: Source, load: Callable[[], ProblemSettings]) -> ProblemSettings:
+        """The problem's settings; only a new problem has to be run for them."""
+        if self._current is None or self._current.source != source:
+            self.drop()
+            self.of_problem = load()
+        return self.of_problem
+
+    def get(self, source: Source, workload: str, asked: Settings, problem_code: ProblemCode) -> Exam:
+        if self._current and self._current.serves(source, workload, asked):
+            self._current.reuse(problem_code)
+            return self._current
+        self.drop()
+        self._current = Exam(source, self.of_problem, workload, self.device, asked, problem_code)
+        return self._current
+
+    def drop(self) -> None:
+        if self._current:
+            self._current.close()
+        self._current = None

@@ -1,0 +1,181 @@
+"""Measures what the README says of sweeps: run it on the machine in question, read the tables it prints.
+
+python tests/measure/sweep.py cpu        one by one against kbench run
+python tests/measure/sweep.py gpu        how long a GPU is held for a pair, and what for
+python tests/measure/sweep.py gpus       one GPU against all
+python tests/measure/sweep.py beside     whether builds beside the timing change it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent
+KBENCH = [sys.executable, "-m", "kbench.cli.main"]
+BUNDLED = "solutions: ['*_torch', '*_cuda']\n"
+WILD = f"problems: {HERE}/wild/problems/*.py\nsets:\n  wild: {HERE}/wild/solutions\n"
+SLOW_BUILD = "#include <torch/csrc/autograd/variable.h>  // which only torch's own headers have"
+
+
+def run(config: str, output: Path, *options: str) -> tuple[float, list[dict[str, Any]]]:
+    """A sweep, how long it took and its results."""
+    file = output.with_suffix(".yaml")
+    file.write_text(config)
+    began = time.monotonic()
+    done = subprocess.run(
+        [*KBENCH, "run", str(file), "--root", str(ROOT), "--output", str(output), *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    if done.returncode > 1:
+        print(done.stderr[-3000:])
+    return seconds, results(output)
+
+
+def results(output: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
+
+
+def name(result: dict[str, Any]) -> tuple[str, str, str]:
+    return result["problem"]["id"], result["problem"]["workload"], result["solution"]["id"]
+
+
+def cpu(folder: Path) -> None:
+    """Twenty bundled pairs, everything built: `kbench eval` one by one against `kbench run`."""
+    config = "device: cpu\nsolutions: ['*_cpp', '*_torch']\nbudget: 0.5\n"
+    run(config, folder / "build")
+    seconds, swept = run(config, folder / "swept")
+    alone: dict[tuple[str, str, str], dict[str, Any]] = {}
+    began = time.monotonic()
+    for result in swept:
+        command = [*KBENCH, "eval", result["problem"]["id"], result["run"]["solution"], "--device", "cpu"]
+        command += ["--workload", result["problem"]["workload"], "--budget", "0.5", "--baseline", "eager", "--json"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        one = json.loads(done.stdout)
+        alone[name(one)] = one
+    one_by_one = time.monotonic() - began
+    print(f"{len(swept)} pairs: one by one {one_by_one:.1f} s, kbench run {seconds:.1f} s: {one_by_one / seconds:.2f}x")
+    for result in swept:
+        left, right = result["timing"], alone[name(result)]["timing"]
+        meets = left["ci95_ms"][0] <= right["ci95_ms"][1] and right["ci95_ms"][0] <= left["ci95_ms"][1]
+        print(
+            f"  {left['median_ms']:8.3f} {right['median_ms']:8.3f} ms  {'meet' if meets else 'APART'}  {name(result)[2]}"
+        )
+
+
+def gpu(folder: Path) -> None:
+    for title, config, budget in (("bundled", BUNDLED, 1.0), ("wild", WILD, 1.0)):
+        text = f"device: cuda:0\nbudget: {budget}\n{config}"
+        began = time.monotonic()
+        run(text, folder / f"{title}-build")
+        cold = time.monotonic() - began
+        seconds, found = run(text, folder / title)
+        print(f"\n{title}: {len(found)} pairs in {seconds:.1f} s, builds and all {cold:.1f} s before")
+        table(found)
+
+
+def table(found: list[dict[str, Any]]) -> None:
+    held = [result["run"]["held_s"] for result in found]
+    timed = [result["seconds"].get("timed", 0.0) for result in found]
+    beside = [left - right for left, right in zip(held, timed, strict=True)]
+    for what, values in (("held", held), ("measured", timed), ("beside", beside)):
+        print(f"  {what:10} mean {statistics.fmean(values):.2f} s, most {max(values):.2f} s")
+    for stage in ("load", "check", "time"):
+        print(f"  {stage:10} mean {statistics.fmean(r['seconds'].get(stage, 0.0) for r in found):.2f} s")
+    starts = [(result["run"]["finished"], result["run"]["held_s"]) for result in found]
+    print(f"  over 2 s held: {sum(value > 2 for value in held)}, over 1 s beside: {sum(value > 1 for value in beside)}")
+    for result, one, other in sorted(zip(found, held, beside, strict=True), key=lambda row: -row[2])[:6]:
+        print(f"    {one:.2f} s held, {other:.2f} s beside: {name(result)[2]} {result['verdict']} {result['seconds']}")
+    assert starts
+
+
+def gpus(folder: Path) -> None:
+    """The pairs of both collections on one GPU and on all."""
+    rates = {}
+    for device in ("cuda:0", "cuda"):
+        total, pairs = 0.0, 0
+        for title, config in (("bundled", BUNDLED), ("wild", WILD)):
+            text = f"device: '{device}'\nbudget: 1\n{config}"
+            if device == "cuda:0":
+                run(text, folder / f"{title}-build")
+            label = f"{title}-{device.replace(':', '')}"
+            _, found = run(text, folder / label)
+            ends = sorted(result["run"]["finished"] for result in found)
+            first = min(found, key=lambda result: result["run"]["finished"])
+            span = _seconds(ends[-1]) - _seconds(ends[0]) + first["run"]["held_s"]
+            total, pairs = total + span, pairs + len(found)
+            print(f"{device} {title}: {len(found)} pairs in {span:.1f} s")
+            table(found)
+        rates[device] = 60 * pairs / total
+        print(f"{device}: {rates[device]:.1f} pairs a minute")
+    print(f"ratio {rates['cuda'] / rates['cuda:0']:.2f}")
+
+
+def beside(folder: Path) -> None:
+    """Ten pairs alone, and while solutions that need torch's own headers are built beside them."""
+    ten = "device: cuda:0\nbudget: 2\nsolutions: ['*_cuda', 'inplace_torch']\n"
+    run(ten, folder / "build")
+    _, first = run(ten, folder / "first")
+    _, again = run(ten, folder / "again")
+    slow = folder / "slow"
+    text = next(ROOT.glob("solutions/training/conv_transpose3d*/epilogue_cuda.py")).read_text()
+    for number in range(24):
+        target = slow / "training" / "conv_transpose3d_leaky_relu_multiply_max_pool" / f"slow_cuda_{number}.py"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text.replace('r"""\n', f'r"""\n{SLOW_BUILD} {number} {os.getpid()}\n'))
+    # By name the ten come first; the others are built meanwhile.
+    with_builds = f"{ten}sets:\n  a: {ROOT}/solutions\n  slow: {slow}\n"
+    with_builds = with_builds.replace("'inplace_torch'", "'inplace_torch', 'slow_cuda_*'")
+    disturbed = _until(with_builds, folder / "beside", len(first))
+    for what, other in (("again, alone", again), ("builds beside", disturbed)):
+        known = {name(result): result["timing"]["median_ms"] for result in other if result["timing"]}
+        ratios = {name(r)[2]: known[name(r)] / r["timing"]["median_ms"] for r in first if name(r) in known}
+        print(f"{what}: {len(ratios)} pairs, largest change {max(abs(r - 1) for r in ratios.values()):.2%}")
+        for pair, ratio in ratios.items():
+            print(f"  {ratio - 1:+.2%}  {pair}")
+
+
+def _until(config: str, output: Path, count: int) -> list[dict[str, Any]]:
+    """A sweep that is interrupted once so many results are there."""
+    file = output.with_suffix(".yaml")
+    file.write_text(config)
+    process = subprocess.Popen([*KBENCH, "run", str(file), "--root", str(ROOT), "--output", str(output)])
+    loads = []
+    while process.poll() is None:
+        time.sleep(0.5)
+        loads.append(_compilers())
+        if (output / "results.jsonl").exists() and len(results(output)) >= count:
+            break
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    print(f"compilers at work while timing: median {statistics.median(loads):.0f}, most {max(loads)}")
+    return results(output)
+
+
+def _compilers() -> int:
+    names = [path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists()]
+    return sum(name in ("cicc", "cudafe++", "cc1plus", "ptxas") for name in names)
+
+
+def _seconds(stamp: str) -> float:
+    import datetime
+
+    return datetime.datetime.fromisoformat(stamp).timestamp()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        {"cpu": cpu, "gpu": gpu, "gpus": gpus, "beside": beside}[sys.argv[1]](Path(temporary))
