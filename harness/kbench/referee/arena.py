@@ -103,7 +103,10 @@ class Arena:
         regions = self._flush.view.view(torch.int32)[: self.slots * count].view(self.slots, count)[span]
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
         sampled = bool((regions[:, places] == word).all())
-        return sampled and bool(((regions.amin(dim=1) == word) & (regions.amax(dim=1) == word)).all())
+        if not sampled:
+            return False
+        least, most = torch.aminmax(regions)
+        return bool(least == word) and bool(most == word)
 
     def flush_once(self) -> None:
         """Writes one flush region, as a worker does before a call."""

@@ -192,14 +192,20 @@ class Evaluation:
         self.deadline += time.monotonic() - began
 
     def _open(self, exam: Exam, instance: Instance) -> None:
+        self.staff.see_off()
         plan = exam.open(instance)
         self.draft.size = exam.size
-        for side in (self._solution(), *exam.baselines):
-            try:
-                if side.arena is None:
-                    side.open(plan, exam.size.slots)
-            except (MemoryError, torch.OutOfMemoryError) as error:
-                raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
+        fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]
+        try:
+            for side in fresh:
+                side.offer(plan, exam.size.slots)
+            for side in fresh:
+                side.opened()
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
+        except Stopped:
+            self.exams.drop()  # an answer of a baseline may be on its way
+            raise
 
     def _time(self, exam: Exam, instance: Instance) -> None:
         arena = self._solution().arena
@@ -273,4 +279,4 @@ class Evaluation:
         self.draft.log = side.handle.log() or self.draft.log
         if self.asked.keep:
             side.handle.keep(self.asked.keep)
-        side.close()
+        self.staff.part(side)

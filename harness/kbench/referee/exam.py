@@ -27,6 +27,7 @@ from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Flags, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
+from kbench.referee.staff import Staff
 from kbench.referee.timing import Size
 
 KEPT_BYTES = {"cpu": 2**28, "cuda": 2**31}  # of trials; larger ones are made again
@@ -189,9 +190,9 @@ class Exam:
             self._held = now
         return needed
 
-    def close(self) -> None:
+    def close(self, part: Callable[[Side], None]) -> None:
         for side in self.baselines:
-            side.close()
+            part(side)
         self.baselines = []
         self._instances = {}
 
@@ -283,8 +284,8 @@ def _relevant(asked: Settings) -> tuple[object, ...]:
 class Exams:
     """The exam of the problem that was last: at most one, since it holds memory and workers."""
 
-    def __init__(self, device: Device) -> None:
-        self.device = device
+    def __init__(self, staff: Staff) -> None:
+        self.staff = staff
         self.of_problem = ProblemSettings()
         self._current: Exam | None = None
 
@@ -300,10 +301,11 @@ class Exams:
             self._current.reuse(problem_code)
             return self._current
         self.drop()
-        self._current = Exam(source, self.of_problem, workload, self.device, asked, problem_code)
+        self.staff.see_off()
+        self._current = Exam(source, self.of_problem, workload, self.staff.device, asked, problem_code)
         return self._current
 
     def drop(self) -> None:
         if self._current:
-            self._current.close()
+            self._current.close(self.staff.part)
         self._current = None

@@ -44,7 +44,7 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
     except KbenchError as fault:
         client.send(Failed(type(fault).__name__, fault.message, fault.fix))
         return
-    exams = Exams(device)
+    exams = Exams(staff)
     _settle(device)
     _end_with(client)
     client.send(Ready(device.info(), environment()))
@@ -52,6 +52,8 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
         with own_flags():
             _answer(client, staff, builder, exams, client.receive(ToReferee))
         gc.collect()
+        if not client.waiting():
+            staff.see_off()
         device.free_bytes()
 
 

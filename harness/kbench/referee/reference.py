@@ -86,10 +86,13 @@ class Reference:
                 raise self._error("Model is no torch.nn.Module", "derive it from torch.nn.Module")
             return model.to(self.device.torch_device)
 
-    def run(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> Outcome:
+    def run(
+        self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None, wait: bool = True
+    ) -> Outcome:
         """One call on copies of the inputs: outputs, gradients, changed buffers and changed inputs.
 
-        Copies are spared once the first call has shown that the reference leaves its inputs alone.
+        Copies are spared once the first call has shown that the reference leaves its inputs alone. Without `wait`
+        the device may still be at it: for many calls in a row, once some were waited for.
         """
         given = inputs if self._changes_inputs is False and not self.settings.grad else cloned(inputs)
         before = {name: value.detach().clone() for name, value in model.named_buffers()}
@@ -100,7 +103,8 @@ class Reference:
                     output = model(*given)
             else:
                 output, gradients = self._with_gradients(model, given, upstream)
-        self.device.synchronize()
+        if wait:
+            self.device.synchronize()
         # What is returned may share memory with a buffer that is restored below.
         output = cloned(output) if before and not self.settings.grad else output
         after = {name: value.detach().clone() for name, value in model.named_buffers() if name in before}

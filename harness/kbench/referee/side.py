@@ -83,11 +83,15 @@ class Side:
     def take_weights(self, order: TakeWeights, fd: int) -> None:
         self.handle.ask(order, Done, self.seconds["load"], (fd,))
 
-    def open(self, plan: Plan, slots: int) -> None:
+    def offer(self, plan: Plan, slots: int) -> None:
+        """Allocates the arena and hands it over; `opened` waits until the worker has it."""
         self.arena = Arena(self.device, plan, slots)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
-        self.handle.ask(order, Done, self.seconds["load"], (*fds, *self.gate.fds()))
+        self.handle.send(order, (*fds, *self.gate.fds()))
+
+    def opened(self) -> None:
+        self.handle.expect(Done, self.seconds["load"])
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
         """One checked call."""
@@ -117,6 +121,10 @@ class Side:
         self.calls += 0 if mode.startswith("null") else len(slots)
         self._demand_claims(finished, len(slots) if mode == "batch" and self.device.kind == "cuda" else 0)
         return Run(walls, finished, places, seen, flushed)
+
+    def leave(self) -> None:
+        """Ends the worker without waiting until it is gone: its device takes a while to let go."""
+        self.handle.leave()
 
     def close(self) -> None:
         """Ends the worker, then frees what was shared with it."""

@@ -13,6 +13,7 @@ from kbench.jail.layers import LAYERS, Limits
 from kbench.jail.zygote import Import
 from kbench.machine import available_memory
 from kbench.referee.handle import Handle
+from kbench.referee.side import Side
 from kbench.wire import Channel
 
 MEMORY_SHARE = 0.7
@@ -28,6 +29,7 @@ class Staff:
         self.spares = 0  # how many to keep ready while others work
         self._plan = self._make_plan()
         self._spares: list[Handle] = []
+        self._parting: list[Side] = []
         self._for_gradients = False
 
     def hire(self) -> Handle:
@@ -60,8 +62,20 @@ class Staff:
     def restock(self) -> None:
         self.stock(self.spares)
 
+    def part(self, side: Side) -> None:
+        """Ends a side. Its process is killed at once; until the device has let go of it there is other work to do."""
+        side.leave()
+        self._parting.append(side)
+
+    def see_off(self) -> None:
+        """Waits until those that were parted with are gone, and frees what was shared with them."""
+        for side in self._parting:
+            side.close()
+        self._parting = []
+
     def settle(self) -> None:
-        """Waits until the spares are up: starting them would disturb what is timed."""
+        """Waits until the spares are up and the old ones gone: either would disturb what is timed."""
+        self.see_off()
         for spare in self._spares:
             spare.is_up()
 

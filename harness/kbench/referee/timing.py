@@ -31,6 +31,7 @@ MAX_CALLS = {"cpu": 128, "cuda": 100}
 SLOT_MEMORY = 2 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 NULL_ROUNDS = 5
+MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 5
 OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
@@ -158,8 +159,9 @@ class Contest:
             if not one.run.untouched(one.taken):
                 raise one.side.blamed(_late_outputs())
         varying = self.plain or any(one.run.finished.odd for one in done)
-        for first in range(0, self.size.calls, self.group):
-            rows = range(first, min(first + self.group, self.size.calls))
+        count = done[0].span.stop - done[0].span.start
+        for first in range(0, count, self.group):
+            rows = range(first, min(first + self.group, count))
             expected = [self._reference(stacks, row) for row in rows]
             for one in done:
                 try:
@@ -172,7 +174,7 @@ class Contest:
                     raise one.side.blamed(stop) from None
 
     def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
-        outcome = self.case.reference.run(self.case.model, *self._call(stacks, row))
+        outcome = self.case.reference.run(self.case.model, *self._call(stacks, row), wait=False)
         return self.case.expected(outcome, with_state=False), outcome.inputs
 
     def _call(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor] | None]:
@@ -280,7 +282,7 @@ def run_series(
     while not series.stopped:
         in_time()
         if pair % SINGLES_EVERY == 0:
-            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS if pair == 0 else 2)
+            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS if pair == 0 else 1)
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair)
         for name, run in runs.items():
@@ -313,6 +315,8 @@ def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode
     """One round of each side on the same contents, every call of it verified."""
     stacks, generator = contest.contents(seed)
     span = _span(contest.size, pair)
+    if mode == "single":
+        span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
     done = []
     for side in sides if pair % 2 == 0 else reversed(sides):
         with _alone(side, sides):
@@ -349,6 +353,8 @@ def _null(sides: list[Side], contest: Contest, seed: int, rounds: int, mode: Mod
     """What a round costs without the work: filling, flush, copies, going and coming back."""
     stacks, generator = contest.contents(seed)
     span = _span(contest.size, 0)
+    if mode == "null-single":
+        span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
     with _alone(sides[-1], sides):
         runs = [sides[-1].round(mode, stacks, span, seed % 2**31, generator) for _ in range(rounds)]
     return [wall for run in runs for wall in run.walls_s]

@@ -30,6 +30,7 @@ class Intercept:
         self.scratch = scratch
         self.lock = threading.Lock()
         self.count = 0
+        self.folders: dict[str, int] = {}  # below the scratch's tmp, in the order in which builds named them
 
     def load_inline(
         self,
@@ -136,7 +137,16 @@ class Intercept:
     def _travelling(self, path: str) -> str:
         """Paths in the scratch are rebuilt in the builder's; others mean the machine's own files."""
         full = str(Path(path).resolve())
-        return full.lstrip("/") if full.startswith(self.scratch) else full
+        return self._steady(full).lstrip("/") if full.startswith(self.scratch) else full
+
+    def _steady(self, path: str) -> str:
+        """Folders that tempfile made go by number: under their random names nothing is ever found in the cache."""
+        base = f"{self.scratch}/tmp/"
+        first, _, rest = path.removeprefix(base).partition("/")
+        if not path.startswith(base) or not (rest or Path(path).is_dir()):
+            return path
+        number = self.folders.setdefault(first, len(self.folders))
+        return f"{base}folder-{number}/{rest}".rstrip("/")
 
     def _headers(self, folders: tuple[str, ...], more: list[str] | None = None) -> Iterator[tuple[str, str]]:
         """Texts in the scratch that a source may include, by the path they travel under."""
