@@ -148,7 +148,7 @@ def test_a_second_evaluation_waits_for_the_first_and_says_so() -> None:
 
 def test_list_doctor_and_schema() -> None:
     listed = CliRunner().invoke(kbench, ["list", "--root", str(ROOT)])
-    assert "fusion/conv2d_divide_leaky_relu\n  epilogue_cpp\n  epilogue_cuda\n" in listed.output
+    assert "fusion/conv2d_divide_leaky_relu\n  channels_last_torch\n  epilogue_cpp\n  epilogue_cuda\n" in listed.output
     schema = run("schema")
     assert json.loads(schema.stdout) == json.loads(json.dumps(result_schema()))
     doctor = run("doctor")

@@ -11,7 +11,6 @@ from kbench.settings import Settings, checked, deadlines
         {"trials": 0},
         {"budget_s": 0.0},
         {"processes": 0},
-        {"baselines": ()},
         {"baselines": ("best",)},
         {"atol": -1.0},
         {"rtol": float("nan")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -19,8 +20,8 @@ class Option(Record, frozen=True):
     kind: Kind
     help: str
     choices: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
+    least: int | None = None
+    most: int | None = None
     above: bool = False  # more than `least`, not `least` itself
     metavar: str | None = None
     shown: str | None = None  # the default, where --help has to say it in words
@@ -60,7 +61,7 @@ class Option(Record, frozen=True):
         if self.least is not None and (value < self.least or (self.above and value == self.least)):
             raise ValueError(f"must be {'more than' if self.above else 'at least'} {self.least:g}, not {value:g}")
         if self.most is not None and value > self.most:
-            raise ValueError(f"must be at most {self.most:g}, not {value:g}")
+            raise ValueError(f"must be at most {self.most}, not {value}")
         return value
 
     def _seconds(self, text: str) -> tuple[str, float]:
@@ -88,7 +89,11 @@ def one_of(choices: Iterable[str]) -> str:
 def _number(text: str, whole: bool) -> float:
     if not NUMBER.fullmatch(text.strip()):
         raise ValueError(f"{text!r} is no number")
+    if re.fullmatch(r"[-+]?\d{1,30}", text.strip()):
+        return int(text)  # exactly: a seed has more digits than a float
     value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text!r} is too large")
     if whole and (value != int(value) if abs(value) < 2**63 else True):
         raise ValueError(f"{text!r} is no whole number")
     return int(value) if whole else value

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from kbench.errors import UsageFault
 from kbench.options import Option
 from kbench.records import Settings
 from kbench.settings import OPTIONS
@@ -57,12 +58,18 @@ def _reader(option: Option) -> Callable[[click.Context, click.Parameter, Any], A
                 return None if texts is None else option.value(texts)
             values = [option.value(text) for text in texts or ()]
         except ValueError as error:
-            raise click.BadParameter(str(error), context, parameter) from None
+            raise UsageFault(f"{_source(context, option)}: {error}", f"see {context.command_path} --help") from None
         if not values:
             return None
         return dict(values) if option.kind == "seconds" else tuple(dict.fromkeys(values))
 
     return read
+
+
+def _source(context: click.Context, option: Option) -> str:
+    """How it was given: as an option or in the environment."""
+    from_environment = context.get_parameter_source(option.field) is click.core.ParameterSource.ENVIRONMENT
+    return option.variable if from_environment else f"--{option.name}"
 
 
 def _metavar(option: Option) -> str:

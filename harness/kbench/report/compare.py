@@ -80,6 +80,8 @@ def _shares(timing: Timing) -> tuple[float, float]:
 def _compared(name: Name, old: Result, new: Result) -> Comparison:
     both = old.passed and new.passed and old.timing and new.timing
     ratio = ratio_of(old.timing, new.timing) if both and old.timing and new.timing else None
+    if old == new:
+        ratio = Speedup(1.0, (1.0, 1.0)) if ratio else None  # one and the same measurement
     return Comparison(
         *name,
         change=judge(ratio) if ratio else _by_verdict(old, new),

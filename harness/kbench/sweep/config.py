@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from kbench.device.names import PATTERN
+from kbench.device.names import PATTERN, check_name
 from kbench.options import Option
 from kbench.records import Record
 from kbench.settings import OPTIONS
@@ -91,6 +91,8 @@ def _field(name: str) -> str:
 
 
 def _wanted(name: str, value: Any) -> Any:
+    for text in value if name == "device" else ():
+        check_name(text)
     if name in ("problems", "tags", "solutions", "workload"):
         return tuple(Wanted(text) for text in value)
     return value

@@ -68,6 +68,8 @@ class Store:
 def read(path: Path) -> list[Result]:
     """The whole lines of a results file, or of the one in a folder. A line that is no result is an error."""
     file = path / RESULTS if path.is_dir() else path
+    if file.exists() and not file.is_file():
+        raise UsageFault(f"{file} is no plain file", "name a results.jsonl or its folder")
     try:
         data = file.read_bytes()
     except OSError as error:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from kbench.records import Speedup
+from kbench.report.compare import compare, judge
+from made import CPU, result
+from msgspec import structs
+
+
+@pytest.mark.parametrize(
+    ("interval", "change"),
+    [
+        ((0.99, 1.01), "SAME"),
+        ((0.98, 1.02), "SAME"),
+        ((1.021, 1.05), "FASTER"),
+        ((0.9, 0.979), "SLOWER"),
+        ((0.97, 1.01), "UNCLEAR"),
+        ((1.0, 1.03), "UNCLEAR"),
+        ((0.5, 2.0), "UNCLEAR"),
+    ],
+)
+def test_the_whole_interval_decides(interval: tuple[float, float], change: str) -> None:
+    assert judge(Speedup(1.0, interval)) == change
+
+
+def test_each_pair_by_name() -> None:
+    before = [
+        result(solution="same", spread=0.001),
+        result(solution="faster", speedup=1.0, spread=0.001),
+        result(solution="slower", speedup=2.0, spread=0.001),
+        result(solution="unclear", spread=0.05),
+        result(solution="fixed", verdict="wrong"),
+        result(solution="broke"),
+        result(solution="still", verdict="crashed"),
+        result(solution="gone"),
+    ]
+    after = [
+        result(solution="same", spread=0.001),
+        result(solution="faster", speedup=2.0, spread=0.001),
+        result(solution="slower", speedup=1.0, spread=0.001),
+        result(solution="unclear", spread=0.05, speedup=1.01),
+        result(solution="fixed"),
+        result(solution="broke", verdict="timed_out"),
+        result(solution="still", verdict="wrong"),
+        result(solution="new"),
+    ]
+    found = compare(before, after)
+    changes = {one.solution: one.change for one in found.pairs}
+    assert changes == {
+        "same": "SAME",
+        "faster": "FASTER",
+        "slower": "SLOWER",
+        "unclear": "UNCLEAR",
+        "fixed": "FIXED",
+        "broke": "BROKE",
+        "still": "SAME",
+    }
+    assert [name[3] for name in found.only_before] == ["gone"]
+    assert [name[3] for name in found.only_after] == ["new"]
+    assert found.is_worse
+    (faster,) = [one for one in found.pairs if one.solution == "faster"]
+    assert faster.ratio and faster.ratio.value == pytest.approx(2.0)
+
+
+def test_the_interval_holds_what_differs_between_processes() -> None:
+    one = result(spread=0.0)
+    (found,) = compare([one], [structs.replace(one, seeds=(8,))]).pairs
+    assert found.ratio and found.ratio.ci95[1] - 1 == pytest.approx(2**0.5 * 0.005, rel=0.01)
+    assert found.change == "SAME"
+
+
+def test_a_run_is_the_same_as_itself() -> None:
+    noisy = [result(spread=0.3)]
+    assert [one.change for one in compare(noisy, noisy).pairs] == ["SAME"]
+
+
+def test_other_devices_are_other_pairs() -> None:
+    found = compare([result()], [result(device=CPU)])
+    assert not found.pairs and len(found.only_before) == len(found.only_after) == 1
+    assert not found.is_worse

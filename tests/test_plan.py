@@ -1,0 +1,190 @@
+"""From a configuration to pairs: names, sets, tags, workloads, overrides, shards, keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from kbench.errors import UsageFault
+from kbench.sweep import config
+from kbench.sweep.plan import Pair, Plan, Planner, key, matching, of_shard
+from made import CPU, H200, TORCH, pair
+
+PROBLEM = """
+KBENCH = dict(workloads={"default": {}, "cpu": dict(n=2), "odd": {"n": 3}}, tags=["%s"]%s)
+n = 4
+class Model: ...
+def get_inputs(): return []
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, tag, more in (
+        ("fusion/add", "small", ""),
+        ("fusion/conv", "big", ", baselines=('compile',)"),
+        ("sort", "big", ""),
+    ):
+        path = tmp_path / "problems" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(PROBLEM % (tag, more))
+        for solution in ("naive", "fast_cuda"):
+            target = tmp_path / "solutions" / name / f"{solution}.py"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(f"# {name} {solution}\nclass ModelNew: ...\n")
+    return tmp_path
+
+
+def planned(root: Path, text: str, kinds: Any = ("cpu",), **given: Any) -> Plan:
+    path = root / "configs" / "sweep.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    wanted, document = config.read(path, given)
+    planner = Planner(wanted, root, kinds)
+    plan = planner.plan()
+    document.mistakes += planner.mistakes
+    document.demand_none()
+    return plan
+
+
+def names(plan: Plan | list[Pair]) -> list[str]:
+    pairs = plan.pairs if isinstance(plan, Plan) else plan
+    return [f"{one.solution_id}[{one.workload}]" for one in pairs]
+
+
+def test_everything_by_default_in_the_devices_own_workload(root: Path) -> None:
+    plan = planned(root, "trials: 3")
+    assert names(plan) == [
+        "fusion/add/fast_cuda[cpu]",
+        "fusion/add/naive[cpu]",
+        "fusion/conv/fast_cuda[cpu]",
+        "fusion/conv/naive[cpu]",
+        "sort/fast_cuda[cpu]",
+        "sort/naive[cpu]",
+    ]
+    assert {one.workload for one in planned(root, "trials: 3", ["cuda"]).pairs} == {"default"}
+    assert len(planned(root, "trials: 3", ["cpu", "cuda"]).pairs) == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("problems: fusion/*", 4),
+        ("problems: [add, sort]", 4),
+        ("problems: c*v", 2),
+        ("tags: big", 4),
+        ("tags: [big, small]", 6),
+        ("solutions: '*_cuda'", 3),
+        ("solutions: naive", 3),
+        ("solutions: add/naive", 1),
+        ("samples: 1", 3),
+        ("workload: [cpu, odd]", 12),
+        ("workload: all", 18),
+        ("problems: ../problems/fusion/*.py", 4),
+    ],
+)
+def test_choosing(root: Path, text: str, count: int) -> None:
+    assert len(planned(root, text).pairs) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("problems: [fusion/ad]", "1:12: no problem matches 'fusion/ad'; the nearest is 'fusion/add'"),
+        ("tags: bgi", "1:7: no problem has the tag 'bgi'; the nearest is 'big'"),
+        ("workload: odt", "1:11: no chosen problem has a workload 'odt'; the nearest is 'odd'"),
+        ("solutions: nave", "1:12: no solution of these problems matches 'nave'"),
+        ("overrides: {matmul: {trials: 2}}", "1:21: no chosen problem matches 'matmul'"),
+        ("sets: {a: ../nowhere}", "1:11: set 'a' has no solution of these problems"),
+    ],
+)
+def test_what_is_named_in_vain_is_said_at_its_place(root: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        planned(root, text)
+    assert says in caught.value.message
+
+
+def test_on_the_command_line_there_is_no_place_to_name(root: Path) -> None:
+    with pytest.raises(UsageFault, match=r"^no problem matches 'sotr'; the nearest is 'sort'"):
+        planned(root, "trials: 1", problems=("sotr",))
+
+
+def test_settings_of_the_file_then_of_overrides_then_of_whoever_calls(root: Path) -> None:
+    text = "budget: 1\ntrials: 2\noverrides:\n  fusion/*: {budget: 3, workload: odd}\n  conv: {trials: 7}\n"
+    found = {one.problem_id: one for one in planned(root, text, solutions=("naive",)).pairs}
+    assert [found[name].settings.budget_s for name in ("fusion/add", "fusion/conv", "sort")] == [3, 3, 1]
+    assert [found[name].settings.trials for name in ("fusion/add", "fusion/conv", "sort")] == [2, 7, 2]
+    assert [found[name].workload for name in ("fusion/add", "sort")] == ["odd", "cpu"]
+    assert {one.settings.budget_s for one in planned(root, text, budget=9.0).pairs} == {9.0}
+
+
+def test_eager_always_runs_beside_and_a_problem_may_name_more(root: Path) -> None:
+    found = {one.problem_id: one.settings.baselines for one in planned(root, "trials: 1").pairs}
+    assert found["sort"] == ("eager",)
+    assert found["fusion/conv"] == ("eager", "compile")
+    assert {one.settings.baselines for one in planned(root, "baseline: compile").pairs} == {("eager", "compile")}
+
+
+def test_sets_hold_samples_of_one_author_wherever_they_lie(root: Path) -> None:
+    folder = root / "replies"
+    for name in ("add_sample_2", "add_sample_10", "add_sample_1", "fusion/conv/x", "stray"):
+        path = folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("```python\nclass ModelNew: ...\n```\n")
+    plan = planned(root, "sets:\n  model: {folder: ../replies, samples: 2}\n  ours: ../solutions\n")
+    model = [one for one in plan.pairs if one.set == "model"]
+    assert [one.solution_id for one in model] == ["add_sample_1", "add_sample_2", "fusion/conv/x"]
+    assert [one.problem_id for one in model] == ["fusion/add", "fusion/add", "fusion/conv"]
+    assert len([one for one in plan.pairs if one.set == "ours"]) == 6
+    assert [Path(path).name for path in plan.strays] == ["stray.md"]
+
+
+def test_a_problem_that_cannot_be_read_leaves_the_others(root: Path) -> None:
+    (root / "problems" / "bad.py").write_text("def (")
+    (root / "problems" / "hidden.py").write_text("KBENCH = make()\n")
+    plan = planned(root, "trials: 1")
+    assert len(plan.pairs) == 6
+    assert [name for name, _ in plan.faults] == ["bad", "hidden"]
+
+
+def test_shards_are_disjoint_complete_and_stay_when_others_come(root: Path) -> None:
+    pairs = list(planned(root, "workload: all").pairs)
+    parts = [of_shard(pairs, number, 4) for number in (1, 2, 3, 4)]
+    assert sorted(one.name for part in parts for one in part) == sorted(one.name for one in pairs)
+    fewer = of_shard(pairs[::2], 2, 4)
+    assert {one.name for one in fewer} == {one.name for one in pairs[::2]} & {one.name for one in parts[1]}
+    changed = [msgspec.structs.replace(one, solution_sha256="other") for one in pairs]
+    assert [one.name for one in of_shard(changed, 3, 4)] == [one.name for one in parts[2]]
+
+
+def test_a_pattern_is_part_of_the_name_or_a_glob(root: Path) -> None:
+    pairs = planned(root, "workload: [cpu, odd]").pairs
+    assert len(matching(pairs, "CONV")) == 4
+    assert len(matching(pairs, "add*odd*naive")) == 1
+    assert matching(pairs, "nothing") == []
+
+
+def test_a_key_changes_with_what_changes_numbers_and_with_nothing_else() -> None:
+    base = pair()
+    own = key(base, H200, TORCH)
+    same = [
+        (base, msgspec.structs.replace(H200, index=3, uuid="GPU-1"), TORCH),
+        (base, H200, msgspec.structs.replace(TORCH, platform="Linux-6.9")),
+        (pair(require_jail=True), H200, TORCH),
+        (msgspec.structs.replace(base, problem="/elsewhere/p.py"), H200, TORCH),
+    ]
+    assert {key(*one) for one in same} == {own}
+    other = [
+        (pair(solution="t"), H200, TORCH),
+        (pair(workload="odd"), H200, TORCH),
+        (pair(budget_s=1.0), H200, TORCH),
+        (pair(atol=1e-3), H200, TORCH),
+        (msgspec.structs.replace(base, problem_sha256="x"), H200, TORCH),
+        (msgspec.structs.replace(base, solution_sha256="x"), H200, TORCH),
+        (msgspec.structs.replace(base, set="model"), H200, TORCH),
+        (base, CPU, TORCH),
+        (base, H200, msgspec.structs.replace(TORCH, torch="2.12")),
+    ]
+    assert len({own, *(key(*one) for one in other)}) == len(other) + 1

@@ -1,0 +1,140 @@
+"""Which device does what next, and what becomes of a pair when a machine fails."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from kbench.sweep.plan import Pair
+from kbench.sweep.schedule import Schedule, Task
+from made import pair
+
+
+def schedule(
+    pairs: list[Pair], devices: tuple[str, ...] = ("cuda:0",), retries: int = 1, built: bool = True
+) -> Schedule:
+    made = Schedule(pairs, retries)
+    for device in devices:
+        made.join(device)
+    while built and (task := made.to_build()):
+        made.built(task)
+    return made
+
+
+def taken(made: Schedule, device: str) -> Task:
+    task = made.take(device)
+    assert task
+    return task
+
+
+def test_a_device_stays_with_a_problem_and_then_takes_one_that_no_other_has() -> None:
+    pairs = [pair(problem, solution) for problem in "abc" for solution in "12"]
+    made = schedule(pairs, ("cuda:0", "cuda:1"))
+    seen: list[tuple[str, str]] = []
+    for device in ("cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:1", "cuda:0"):
+        seen.append((device, taken(made, device).pair.problem_id))
+        made.finish(device)
+    assert [problem for device, problem in seen if device == "cuda:0"] == ["a", "a", "c"]
+    assert [problem for device, problem in seen if device == "cuda:1"] == ["b", "b", "c"]
+
+
+def test_what_is_not_built_is_not_taken_and_builds_go_in_order() -> None:
+    made = schedule([pair("a"), pair("b")], built=False)
+    assert made.take("cuda:0") is None
+    first, second = made.to_build(), made.to_build()
+    assert first and second
+    assert (first.pair.problem_id, second.pair.problem_id) == ("a", "b")
+    assert made.to_build() is None
+    made.built(second)
+    assert taken(made, "cuda:0").pair.problem_id == "b"
+
+
+def test_a_pair_goes_only_to_devices_of_its_kind() -> None:
+    made = schedule([pair("a", device="cpu"), pair("b")], ("cpu", "cuda:0"))
+    assert taken(made, "cuda:0").pair.problem_id == "b"
+    assert taken(made, "cpu").pair.problem_id == "a"
+
+
+def test_a_fault_is_tried_again_elsewhere_as_often_as_was_said() -> None:
+    made = schedule([pair("a"), pair("b")], ("cuda:0", "cuda:1"), retries=1)
+    taken(made, "cuda:0")
+    assert made.fail("cuda:0")
+    assert taken(made, "cuda:0").pair.problem_id == "b"
+    made.finish("cuda:0")
+    assert made.take("cuda:0") is None  # it failed there, and there is another
+    assert not made.idle("cuda:0")
+    assert taken(made, "cuda:1").pair.problem_id == "a"
+    assert not made.fail("cuda:1")
+    assert made.idle("cuda:0") and made.left == 0
+
+
+def test_without_an_elsewhere_it_is_tried_again_there() -> None:
+    made = schedule([pair("a")], retries=1)
+    taken(made, "cuda:0")
+    assert made.fail("cuda:0")
+    assert taken(made, "cuda:0").attempts == 2
+
+
+def test_a_lost_device_gives_its_pair_back_and_the_last_one_leaves_orphans() -> None:
+    made = schedule([pair("a"), pair("b"), pair("c", device="cpu")], ("cuda:0", "cuda:1", "cpu"))
+    taken(made, "cuda:0")
+    made.put_back("cuda:0")
+    assert made.leave("cuda:0") == []
+    assert taken(made, "cuda:1").attempts == 1
+    made.put_back("cuda:1")
+    assert [one.problem_id for one in made.leave("cuda:1")] == ["a", "b"]
+    assert taken(made, "cpu").pair.problem_id == "c"
+
+
+def test_faults_of_several_problems_in_a_row_are_the_devices() -> None:
+    made = schedule([pair(name) for name in "abcd"], retries=0)
+    for name in "ab":
+        taken(made, "cuda:0")
+        made.fail("cuda:0")
+        assert not made.is_hopeless("cuda:0"), name
+    taken(made, "cuda:0")
+    made.fail("cuda:0")
+    assert made.is_hopeless("cuda:0")
+
+
+def test_one_bad_problem_is_no_bad_device() -> None:
+    made = schedule([pair("a", str(number)) for number in range(9)], retries=0)
+    for _ in range(9):
+        taken(made, "cuda:0")
+        made.fail("cuda:0")
+    assert not made.is_hopeless("cuda:0")
+
+
+def test_a_stop_begins_nothing_more() -> None:
+    made = schedule([pair("a"), pair("b")])
+    taken(made, "cuda:0")
+    made.stop("enough")
+    made.stop("interrupted")
+    assert made.stopped == "enough"
+    assert made.take("cuda:0") is None and made.to_build() is None and made.idle("cuda:0")
+    assert made.left == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_fails_every_pair_ends_exactly_once(seed: int) -> None:
+    draw = random.Random(seed)
+    devices = ["cuda:0", "cuda:1", "cuda:2"]
+    made = schedule([pair(draw.choice("abcd"), str(number)) for number in range(30)], tuple(devices), retries=2)
+    ended: list[str] = []
+    busy: dict[str, Task] = {}
+    for _ in range(2000):
+        device = draw.choice(devices)
+        if device in busy:
+            task = busy.pop(device)
+            if draw.random() < 0.3:
+                ended += [] if made.fail(device) else [task.pair.solution_id]
+            else:
+                made.finish(device)
+                ended.append(task.pair.solution_id)
+        elif task := made.take(device):
+            busy[device] = task
+        elif len(devices) > 1 and draw.random() < 0.02 and device not in busy:
+            devices.remove(device)
+            ended += [one.solution_id for one in made.leave(device)]
+    assert sorted(map(int, ended)) == list(range(30))
+    assert made.left == 0
