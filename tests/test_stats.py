@@ -61,6 +61,9 @@ def test_stop_rule() -> None:
 
 
 def test_stop_rule_never_ends_before_enough_calls_were_checked() -> None:
+    warming = [1.2, 1.15, 1.1, 1.05, 1.02, *[1.0] * 5]
+    assert StopRule(2.0, 0.01, own_target=0.005, min_pairs=10).verdict([1.0] * 10, 0.1, 400, warming) is None
+    assert StopRule(2.0, 0.01, own_target=0.005, min_pairs=10).verdict([1.0] * 10, 0.1, 400, [1.0] * 10) == "tight"
     rule = StopRule(budget_s=2.0, target=0.01)
     assert rule.verdict([1.0] * 10, 99.0, 39) is None
     assert rule.verdict([1.0] * 9, 99.0, 400) is None

@@ -16,8 +16,11 @@ TAIL = 0.025
 PROCESS_TERM = {"cuda": 0.01, "cpu": 0.02}
 # The relative half-width of a speedup's interval at which more rounds would say no more.
 TARGET = {"cuda": 0.003, "cpu": 0.008}
+# And of the solution's own times, which are compared between runs: a device that still warms up is no steady state.
+OWN_TARGET = {"cuda": 0.005, "cpu": math.inf}
 # Below six pairs even the extremes are no 95 % interval; on a GPU ten cost little.
 FEWEST_PAIRS = {"cuda": 10, "cpu": 6}
+LOOK_FROM = {"cuda": 10, "cpu": 20}
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,18 @@ class StopRule:
 
     budget_s: float
     target: float
+    own_target: float = math.inf
     fewest_pairs: int = 10
     min_pairs: int = 20
     max_pairs: int = 400
     min_calls: int = 40
     look_every: int = 5  # resampling takes time, and looking rarely stops less often by luck
 
-    def verdict(self, ratios: Sequence[float], spent_s: float, calls: int) -> str | None:
-        """`tight`, `budget` or `rounds` when the series should end, None while it should go on."""
+    def verdict(self, ratios: Sequence[float], spent_s: float, calls: int, own: Sequence[float] = ()) -> str | None:
+        """`tight`, `budget` or `rounds` when the series should end, None while it should go on.
+
+        `own` are the solution's times, one a round.
+        """
         pairs = len(ratios)
         if pairs < self.fewest_pairs or calls < self.min_calls:
             return None
@@ -97,6 +104,20 @@ class StopRule:
         if pairs >= self.max_pairs:
             return "rounds"
         due = pairs >= self.min_pairs and pairs % self.look_every == 0
-        if due and bootstrap(ratios).relative_half_width <= self.target:
-            return "tight"
-        return None
+        return "tight" if due and self._is_tight(ratios, own) else None
+
+    def _is_tight(self, ratios: Sequence[float], own: Sequence[float]) -> bool:
+        if bootstrap(ratios).relative_half_width > self.target:
+            return False
+        return math.isinf(self.own_target) or bootstrap(own).relative_half_width <= self.own_target
+
+
+def stop_rule(kind: str, budget_s: float) -> StopRule:
+    """What a device of this kind takes."""
+    return StopRule(
+        budget_s=budget_s,
+        target=TARGET[kind],
+        own_target=OWN_TARGET[kind],
+        fewest_pairs=FEWEST_PAIRS[kind],
+        min_pairs=LOOK_FROM[kind],
+    )

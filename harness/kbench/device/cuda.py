@@ -13,7 +13,7 @@ from kbench.device.telemetry import GpuProbe, Probe
 from kbench.records import DeviceInfo
 
 FLUSH_GRAIN = 2 * 2**20
-KEPT_BYTES = 4 * 2**30
+KEPT_SHARE = 0.1  # of the device: handing less back and asking for it again takes longer than a round
 
 
 class GpuMemory:
@@ -71,7 +71,7 @@ class Cuda:
         # Asked before every round: the flat dict of torch.cuda.memory_stats takes ten times as long to make.
         stats = torch.cuda.memory_stats_as_nested_dict()
         reserved, allocated = (stats[name]["all"]["current"] for name in ("reserved_bytes", "allocated_bytes"))
-        if reserved - allocated > KEPT_BYTES:
+        if reserved - allocated > KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory:
             torch.cuda.empty_cache()
 
     def cache_bytes(self) -> int:

@@ -12,6 +12,7 @@ import torch
 
 from kbench import settings as kbench_settings
 from kbench import solution as kbench_solution
+from kbench import stats
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
 from kbench.errors import DoesNotFit, MachineFault, ProblemFault
@@ -29,7 +30,6 @@ from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.staff import Staff
 from kbench.settings import COMPILED, Settings
-from kbench.stats import FEWEST_PAIRS, TARGET, StopRule
 
 Tell = Callable[[Entered], None]
 COMPILE_S = 900.0
@@ -213,7 +213,7 @@ class Evaluation:
         contest = timing.Contest(
             instance.case, self.draft.findings, instance.inputs, instance.skeleton, exam.size, arena.plan
         )
-        rule = StopRule(self.asked.budget_s, TARGET[self.device.kind], fewest_pairs=FEWEST_PAIRS[self.device.kind])
+        rule = stats.stop_rule(self.device.kind, self.asked.budget_s)
         probe = self.device.probe()
         sides = [self._solution(), *exam.baselines]
         for _ in range(2):

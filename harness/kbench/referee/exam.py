@@ -30,7 +30,7 @@ from kbench.referee.side import Side
 from kbench.referee.staff import Staff
 from kbench.referee.timing import Size
 
-KEPT_BYTES = {"cpu": 2**28, "cuda": 2**31}  # of trials; larger ones are made again
+KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of memory, for trials; what is larger is made again
 ProblemCode = Callable[[], AbstractContextManager[None]]
 
 
@@ -255,8 +255,9 @@ class Exam:
     def _may_keep(self, trial: Trial) -> bool:
         """While all that is kept is small: a truth in float64 may be most of the memory there is."""
         tensors = [*tree.tensors(trial.given), *trial.truth, *trial.inputs_after]
-        size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-        fits = bool(self._kept_bytes + size <= KEPT_BYTES[self.device.kind])
+        own = {id(tensor): tensor.numel() * tensor.element_size() for tensor in tensors}
+        size = sum(own.values())
+        fits = bool(self._kept_bytes + size <= KEPT_SHARE[self.device.kind] * (self.device.info().memory_bytes or 0))
         self._kept_bytes += size if fits else 0
         return fits
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable
 
@@ -17,6 +18,7 @@ from kbench.referee.side import Side
 from kbench.wire import Channel
 
 MEMORY_SHARE = 0.7
+FOR_GRADIENTS = "torch.fx.experimental.symbolic_shapes"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
 
 
@@ -57,7 +59,8 @@ class Staff:
         if not self._for_gradients:
             self._for_gradients = True
             self.dismiss()
-            self.zygote.send(Import(module="torch.fx.experimental.symbolic_shapes"))
+            self.zygote.send(Import(module=FOR_GRADIENTS))
+            importlib.import_module(FOR_GRADIENTS)  # the reference needs it as well
 
     def restock(self) -> None:
         self.stock(self.spares)

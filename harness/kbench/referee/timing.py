@@ -31,8 +31,9 @@ MAX_CALLS = {"cpu": 128, "cuda": 100}
 SLOT_MEMORY = 2 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 NULL_ROUNDS = 5
+NULLS_EVERY = 5
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
-SINGLES_EVERY = 5
+SINGLES_EVERY = 10
 OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
 GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
@@ -281,8 +282,9 @@ def run_series(
     pair = 0
     while not series.stopped:
         in_time()
-        if pair % SINGLES_EVERY == 0:
+        if pair % NULLS_EVERY == 0:
             nulls += _null(sides, contest, next_seed(), NULL_ROUNDS if pair == 0 else 1)
+        if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair)
         for name, run in runs.items():
@@ -297,18 +299,20 @@ def run_series(
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
         beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[contest.device.kind]
         calls = min(side.calls for side in sides)
-        series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls) or ""
+        own = _figures(series, sides[0])
+        series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls, own) or ""
     return series
 
 
 def _ratios(series: Series, sides: list[Side]) -> list[float]:
     """Paired ratios of the first baseline and the solution, for the stop rule."""
-    solution, baseline = sides[0].name, sides[1].name
-    if sides[0].device.kind == "cuda":
-        before, after = series.claimed_ms(baseline), series.claimed_ms(solution)
-    else:
-        before, after = series.batch_ms(baseline), series.batch_ms(solution)
+    before, after = _figures(series, sides[1]), _figures(series, sides[0])
     return [left / right if right > 0 else math.inf for left, right in zip(before, after, strict=True)]
+
+
+def _figures(series: Series, side: Side) -> list[float]:
+    """A side's times for the stop rule, one a round."""
+    return series.claimed_ms(side.name) if side.device.kind == "cuda" else series.batch_ms(side.name)
 
 
 def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode = "batch") -> dict[str, Run]:
