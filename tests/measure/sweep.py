@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -97,27 +98,26 @@ def table(found: list[dict[str, Any]]) -> None:
     print(f"  over 2 s held: {sum(value > 2 for value in held)}, over 1 s beside: {sum(value > 1 for value in beside)}")
     for result, one, other in sorted(zip(found, held, beside, strict=True), key=lambda row: -row[2])[:6]:
         print(f"    {one:.2f} s held, {other:.2f} s beside: {name(result)[2]} {result['verdict']} {result['seconds']}")
+    for result in found:
+        if result["verdict"] != "passed":
+            print(f"    {name(result)[2]}: {result['verdict']}: {result['reason']}")
 
 
 def gpus(folder: Path) -> None:
-    """The pairs of both collections on one GPU and on all."""
+    """All pairs of both collections in one sweep, on one GPU and on all."""
+    ours = shutil.copytree(ROOT / "solutions", folder / "ours", ignore=shutil.ignore_patterns("*_cpp.py"))
+    both = f"problems: [fusion/*, training/*, {HERE}/wild/problems/*.py]\n"
+    both += f"sets:\n  bundled: {ours}\n  wild: {HERE}/wild/solutions\n"
+    run(f"device: cuda\nbudget: 1\n{both}", folder / "build")
     rates = {}
     for device in ("cuda:0", "cuda"):
-        total, pairs = 0.0, 0
-        for title, config in (("bundled", BUNDLED), ("wild", WILD)):
-            text = f"device: '{device}'\nbudget: 1\n{config}"
-            if device == "cuda:0":
-                run(text, folder / f"{title}-build")
-            label = f"{title}-{device.replace(':', '')}"
-            _, found = run(text, folder / label)
-            ends = sorted(result["run"]["finished"] for result in found)
-            first = min(found, key=lambda result: result["run"]["finished"])
-            span = _seconds(ends[-1]) - _seconds(ends[0]) + first["run"]["held_s"]
-            total, pairs = total + span, pairs + len(found)
-            print(f"{device} {title}: {len(found)} pairs in {span:.1f} s")
-            table(found)
-        rates[device] = 60 * pairs / total
-        print(f"{device}: {rates[device]:.1f} pairs a minute")
+        _, found = run(f"device: '{device}'\nbudget: 1\n{both}", folder / device.replace(":", ""))
+        ends = sorted(result["run"]["finished"] for result in found)
+        first = min(found, key=lambda result: result["run"]["finished"])
+        span = _seconds(ends[-1]) - _seconds(ends[0]) + first["run"]["held_s"]
+        rates[device] = 60 * len(found) / span
+        print(f"{device}: {len(found)} pairs in {span:.1f} s, {rates[device]:.1f} a minute")
+        table(found)
     print(f"ratio {rates['cuda'] / rates['cuda:0']:.2f}")
 
 

@@ -21,13 +21,13 @@ from kbench.report import board
 from kbench.report.standing import groups
 from kbench.settings import OPTIONS
 from kbench.sweep import config as configuration
-from kbench.sweep import lanes
+from kbench.sweep import cores, lanes
 from kbench.sweep.built import Built
 from kbench.sweep.config import MATRIX, Config
 from kbench.sweep.crew import Crew, Interrupted, Place
 from kbench.sweep.estimate import Pace
 from kbench.sweep.folder import Folder
-from kbench.sweep.judge import Ahead, Bench, cores_for_builds
+from kbench.sweep.judge import Ahead, Bench
 from kbench.sweep.kept import Shelf
 from kbench.sweep.plan import EAGER, Kind, Pair, Plan, Planner, key, matching, of_shard
 from kbench.sweep.quiet import Quiet
@@ -119,12 +119,13 @@ def _crew(devices: list[str], root: Path | None, afresh: bool, by_kind: dict[Kin
     beside = cache.default_folder()
     built = Built(beside)
     shelf = Shelf(beside / "baselines" if beside else None, afresh)
-    cores = cores_for_builds(0 if devices == ["cpu"] else len(devices))
-    builders = min(MOST_BUILDERS, turn.slots(len(cores), machine.available_memory()))
+    gpus = [device for device in devices if device != "cpu"]
+    spare = cores.for_builds(cores.usable(), len(gpus))
+    builders = min(MOST_BUILDERS, turn.slots(len(spare), machine.available_memory()))
     return Crew(
         lambda device: Bench(device, root, quiet, shelf, built),
         builders,
-        lambda: Ahead(root, quiet, cores, built, by_kind),
+        lambda: Ahead(root, quiet, spare, built, by_kind),
     )
 
 

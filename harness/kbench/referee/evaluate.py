@@ -192,7 +192,7 @@ class Evaluation:
         self.deadline += time.monotonic() - began
 
     def _open(self, exam: Exam, instance: Instance) -> None:
-        self.staff.see_off()
+        self.staff.make_room()
         plan = exam.open(instance)
         self.draft.size = exam.size
         fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]

@@ -302,7 +302,7 @@ class Exams:
             self._current.reuse(problem_code)
             return self._current
         self.drop()
-        self.staff.see_off()
+        self.staff.make_room()
         self._current = Exam(source, self.of_problem, workload, self.staff.device, asked, problem_code)
         return self._current
 

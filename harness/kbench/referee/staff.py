@@ -18,6 +18,7 @@ from kbench.referee.side import Side
 from kbench.wire import Channel
 
 MEMORY_SHARE = 0.7
+ROOM_SHARE = 0.05
 FOR_GRADIENTS = "torch.fx.experimental.symbolic_shapes"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
 
@@ -75,6 +76,12 @@ class Staff:
         for side in self._parting:
             side.close()
         self._parting = []
+
+    def make_room(self) -> None:
+        """Waits for those that were parted with only where what was shared with them is much of the memory."""
+        shared = sum(side.arena.bytes for side in self._parting if side.arena)
+        if shared > ROOM_SHARE * (self.device.info().memory_bytes or 0):
+            self.see_off()
 
     def settle(self) -> None:
         """Waits until the spares are up and the old ones gone: either would disturb what is timed."""

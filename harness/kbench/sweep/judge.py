@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -115,10 +114,3 @@ def _run(pair: Pair, place: tuple[DeviceInfo, Environment], held_s: float | None
 
 def _text(root: Path | None) -> str | None:
     return str(root) if root else None
-
-
-def cores_for_builds(lanes: int) -> frozenset[int]:
-    """All but two for each device that is timed (a referee and a worker) and two more, where there are so many."""
-    usable = sorted(os.sched_getaffinity(0))
-    kept = min(len(usable) - 1, 2 + 2 * lanes)
-    return frozenset(usable[kept:] or usable)
