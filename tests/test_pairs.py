@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Evaluate
 
-PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cpp.py"))
+PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("epilogue_cpp.py"))
+HOST = sorted(
+    path.relative_to(ROOT / "solutions").with_suffix("")
+    for kind in ("cpp", "torch")
+    for path in (ROOT / "solutions").rglob(f"*_{kind}.py")
+)
 
 
 def test_solutions_mirror_problems() -> None:
@@ -32,7 +37,8 @@ def test_pair(pair: Path, evaluate: Evaluate) -> None:
     assert again.build.extensions[0].artifact == result.build.extensions[0].artifact
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_pair_at_odd_shapes(pair: Path, evaluate: Evaluate) -> None:
-    result = evaluate(f"{pair}/epilogue_cpp", str(pair), workload="odd")
+@pytest.mark.parametrize("workload", ["cpu", "odd"])
+@pytest.mark.parametrize("solution", HOST, ids=str)
+def test_every_solution_for_the_host(solution: Path, workload: str, evaluate: Evaluate) -> None:
+    result = evaluate(str(solution), str(solution.parent), workload=workload)
     assert result.verdict == "passed", (result.reason, result.log)
