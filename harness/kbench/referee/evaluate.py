@@ -110,16 +110,16 @@ class Evaluation:
     def _load(self, exam: Exam) -> None:
         with self._stage("load"):
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
-            fresh = [Side(name, self.staff.hire(), self.device, self._patience(name)) for name in exam.missing()]
-            exam.baselines += fresh
+            # Before the solution, which may fail: the exam is for the next one too.
+            for name in exam.missing():
+                exam.baselines.append(Side(name, self.staff.hire(), self.device, self._patience(name)))
+                self._load_baseline(exam.baselines[-1])
             self.staff.restock()
             handle = self.solution.handle
             handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
             path = self._placed(self.solution)
             loaded = self.solution.load(self._order(path, entry=self.asked.entry))
             self.draft.changed = loaded.changed
-            for side in fresh:
-                self._load_baseline(side)
 
     def _patience(self, name: str) -> dict[str, float]:
         """Compiling a baseline takes what it takes: it is no fault of the solution."""

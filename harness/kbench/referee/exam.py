@@ -105,7 +105,7 @@ class Exam:
     def serves(self, source: Source, workload: str, asked: Settings) -> bool:
         """Whether an evaluation would make just this one, and the baselines still live."""
         same = (self.source, self.workload, _relevant(self.asked)) == (source, workload, _relevant(asked))
-        fresh = asked.seed is None and asked.processes == 1
+        fresh = all(one.seed is None and one.processes == 1 for one in (self.asked, asked))
         return bool(same and fresh and self.baselines) and all(side.handle.is_up() for side in self.baselines)
 
     def reuse(self, problem_code: ProblemCode) -> None:

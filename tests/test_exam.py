@@ -1,0 +1,114 @@
+"""What is kept between solutions of one problem: no solution's failure may reach the next one's result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import AFFINE, BROKEN, ROOT, quick
+from kbench.client import Referee
+from kbench.errors import ProblemFault
+
+FAILURES = sorted(
+    path
+    for path in (BROKEN / "solutions").glob("*.py")
+    if path.name.startswith(("load_failed", "wrong", "crashed", "cheated", "out_of_memory"))
+)
+PLAIN = BROKEN / "solutions" / "passed__plain.py"
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Referee]:
+    with Referee("cpu", root=str(ROOT)) as referee:
+        yield referee
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda path: path.stem)
+def test_after_every_kind_of_failure_the_next_solution_passes(failure: Path, warm: Referee) -> None:
+    (broken,) = warm.evaluate(AFFINE, failure, settings=quick())
+    assert broken.verdict != "passed"
+    (good,) = warm.evaluate(AFFINE, PLAIN, settings=quick())
+    assert good.verdict == "passed", (failure.stem, good.reason, good.log)
+
+
+def test_the_first_failure_does_not_spoil_a_fresh_exam() -> None:
+    for name in ("load_failed__syntax", "crashed__raises_at_the_third_call", "wrong__zeros"):
+        with Referee("cpu", root=str(ROOT)) as referee:
+            referee.evaluate(AFFINE, next((BROKEN / "solutions").glob(f"{name}*")), settings=quick())
+            assert referee.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed", name
+
+
+def test_it_is_kept_for_the_same_problem_and_its_seeds_say_so(warm: Referee) -> None:
+    first, second = (warm.evaluate(AFFINE, PLAIN, settings=quick())[0] for _ in range(2))
+    assert second.seeds[0] == first.seeds[0] and second.seeds[-1] != first.seeds[-1]
+    other = warm.evaluate(AFFINE, PLAIN, settings=quick(trials=3))[0]
+    assert other.seeds[0] != first.seeds[0] and other.check and other.check.trials > (first.check or other.check).trials
+    seeded = warm.evaluate(AFFINE, PLAIN, settings=quick(seed=5))[0]
+    assert seeded.seeds == (5,)
+    again = warm.evaluate(AFFINE, PLAIN, settings=quick())[0]
+    assert again.seeds[0] not in (5, first.seeds[0])
+
+
+def test_solutions_whose_weights_differ_share_an_exam(warm: Referee, tmp_path: Path) -> None:
+    """One takes the reference's weights, the next one cannot: each is held to what it can have."""
+    other = tmp_path / "other.py"
+    other.write_text(AFFINE.read_text().replace("class Model(", "class ModelNew(").replace("self.weight", "self.scale"))
+    verdicts = [warm.evaluate(AFFINE, path, settings=quick())[0] for path in (PLAIN, other, PLAIN, other)]
+    assert [one.verdict for one in verdicts] == ["passed"] * 4, [one.reason for one in verdicts]
+    assert [one.solution.weights for one in verdicts] == ["loaded", "seeded", "loaded", "seeded"]
+
+
+def test_a_baseline_that_died_in_between_is_replaced(warm: Referee) -> None:
+    warm.evaluate(AFFINE, PLAIN, settings=quick())
+    assert warm._process
+    killed = 0
+    for pid in _workers(warm._process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    assert killed
+    assert warm.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
+
+
+def test_flags_that_a_problem_sets_hold_for_all_its_solutions(warm: Referee, tmp_path: Path) -> None:
+    problem = tmp_path / "double.py"
+    problem.write_text(AFFINE.read_text().replace("rows = 64", "torch.set_default_dtype(torch.float64)\nrows = 64"))
+    solution = tmp_path / "double_new.py"
+    solution.write_text(problem.read_text().replace("class Model(", "class ModelNew("))
+    assert [warm.evaluate(problem, solution, settings=quick())[0].verdict for _ in range(3)] == ["passed"] * 3
+    assert warm.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
+
+
+def test_a_problem_that_changes_between_two_solutions_is_read_again(warm: Referee, tmp_path: Path) -> None:
+    problem = tmp_path / "moving.py"
+    problem.write_text(AFFINE.read_text())
+    assert warm.evaluate(problem, PLAIN, settings=quick())[0].verdict == "passed"
+    problem.write_text(AFFINE.read_text().replace("+ 1.0", "+ 2.0"))
+    assert warm.evaluate(problem, PLAIN, settings=quick())[0].verdict == "wrong"
+    problem.write_text("raise ValueError")
+    with pytest.raises(ProblemFault):
+        warm.evaluate(problem, PLAIN, settings=quick())
+    problem.write_text(AFFINE.read_text())
+    assert warm.evaluate(problem, PLAIN, settings=quick())[0].verdict == "passed"
+
+
+def _workers(root: int) -> list[int]:
+    """The workers of a referee, by this machine's numbers."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if path.read_text().strip() == "kbench.worker" and _below(int(path.parent.name), root):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def _below(pid: int, root: int) -> bool:
+    while pid > 1 and pid != root:
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return pid == root
