@@ -280,3 +280,17 @@ def test_the_modes_keep_their_builds_apart(local: building.Local) -> None:
 def _key(mode: str) -> str:
     made = builder.Builder(Cache(None), Toolchain(**COMPLETE))
     return made._key(Request(CPP, None, (), 1.0, mode))  # type: ignore[arg-type]
+
+
+def test_what_does_not_build_is_not_tried_twice_in_a_row(local: building.Local) -> None:
+    asked = ask(f"int f() {{ return missing_{os.getpid()}; }}")
+    first, again = build(local, asked), build(local, asked)
+    assert (first.sha256, first.cached) == (None, False)
+    assert (again.sha256, again.cached) == (None, True)
+    assert again.log == first.log and "missing_" in again.log
+
+
+def test_a_file_that_was_missing_may_be_there_the_next_time(local: building.Local) -> None:
+    asked = ask(f'#include "missing_{os.getpid()}.h"\n{GOOD}')
+    assert not build(local, asked).cached
+    assert not build(local, asked).cached

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def test_a_baseline_that_died_in_between_is_replaced(warm: Referee) -> None:
             os.kill(pid, signal.SIGKILL)
             killed += 1
     assert killed
+    time.sleep(0.5)  # until their keepers have said so
     assert warm.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from kbench.sweep import config
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.S | re.M)
@@ -44,6 +45,14 @@ def test_the_python_example_runs() -> None:
     done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("passed ")
+
+
+def test_the_configuration_reads_without_a_mistake(tmp_path: Path) -> None:
+    (example,) = [text for kind, text in BLOCKS if kind == "yaml"]
+    (tmp_path / "example.yaml").write_text(example)
+    found, _ = config.read(tmp_path / "example.yaml", {})
+    assert [one.name for one in found.sets] == ["ours", "model"]
+    assert found.overrides[0].settings == {"budget": 2.0, "rtol": 0.001}
 
 
 def test_the_tree_names_what_is_there() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NoReturn
 
+import msgspec
 import torch
 from msgspec import structs
 
@@ -32,6 +33,17 @@ MAX_ARTIFACT = 512 * 2**20
 COMPILER_NICE = 5  # below whatever is being timed
 BUSY = ("other builds hold the compilers of this machine", "wait for them, or end them")
 MAX_KERNELS = 1000
+# What a log says where another try may go better: the machine was at its end, or something is being installed.
+NOT_THE_SOURCES = (
+    "No space left",
+    "Killed",
+    "compiler was ended",
+    "compiler ended",
+    "annot allocate memory",
+    "internal compiler error",
+    "No such file",
+    "cannot find",
+)
 MAX_NAME = 400
 
 
@@ -103,6 +115,9 @@ class Builder:
             refusal = _refusal(request.ask)
             if refusal or request.flags_only:
                 return self._with_log(Outcome(key, False, 0.0, None, refusal or "")), []
+            failed = self.store.failure(key)
+            if failed is not None:
+                return msgspec.json.decode(failed, type=Outcome), []
             missing = _missing(request.ask, self.tools)
             if missing:
                 return _machine(*missing), []
@@ -135,7 +150,10 @@ class Builder:
         if made.artifact is None:
             late = made.log == "" and made.seconds >= request.timeout_s
             outcome = Outcome(key, False, seconds, None, made.log, made.path, made.why_full, timed_out=late)
-            return self._with_log(outcome), []
+            outcome = self._with_log(outcome)
+            if not late and not any(sign in made.log for sign in NOT_THE_SOURCES):
+                self.store.note_failure(key, msgspec.json.encode(structs.replace(outcome, cached=True)))
+            return outcome, []
         entry = cache.Entry(
             name=request.ask.name,
             sha256=cache.digest(made.artifact),

@@ -22,6 +22,7 @@ from kbench.records import Kernel, Record
 
 FORMAT = 2
 STALE_S = 3600.0
+FAILURE_S = 600.0
 STALE_LOG_S = 7 * 24 * 3600.0
 LIMIT = 20 * 2**30
 MAX_LOGS = 100
@@ -95,6 +96,19 @@ class Cache:
             return None if self._private else str(target)
         return None
 
+    def note_failure(self, key: str, told: bytes) -> None:
+        """Remembers for a while what does not build: who builds ahead and who evaluates ask one after the other."""
+        with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
+            file.write(told)
+            Path(file.name).replace(self.folder / f"failed-{key}")
+
+    def failure(self, key: str) -> bytes | None:
+        path = self.folder / f"failed-{key}"
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime < FAILURE_S:
+                return path.read_bytes()
+        return None
+
     def kept(self, check: bool = False) -> list[Kept]:
         """Everything in the folder, the most recently used first. With `check` every artifact is read."""
         found = [_kept(path, check) for path in self.folder.iterdir() if len(path.name) == 64]
@@ -140,7 +154,7 @@ class Cache:
 
     def _sweep(self) -> None:
         """Half-made entries of processes that were killed, and logs that nobody came back for."""
-        for pattern, patience in (("new-*", STALE_S), ("log-*", STALE_LOG_S)):
+        for pattern, patience in (("new-*", STALE_S), ("failed-*", FAILURE_S), ("log-*", STALE_LOG_S)):
             for path in self.folder.glob(pattern):
                 with contextlib.suppress(OSError):  # another process may be sweeping too
                     if time.time() - path.stat().st_mtime > patience:
