@@ -252,3 +252,14 @@ def test_the_devices_close_what_they_hired(tmp_path: Path) -> None:
     crew.join()
     assert all(judge.closed for judge in hired) and len(hired) == 2
     assert {kind_of(judge.device) for judge in hired} == {"cpu", "cuda"}
+
+
+def test_pairs_of_a_kind_that_does_not_come_up_are_not_forgotten(tmp_path: Path) -> None:
+    def alive(device: str) -> None:
+        if device != "cpu":
+            raise MachineFault("no such device here")
+
+    pairs = [*solutions(4), pair("q", "c", device="cpu")]
+    outcome, _ = run(tmp_path, pairs, devices=("cpu", "cuda:0"), alive=alive)
+    assert outcome.fresh == 1
+    assert sorted(one.solution_id for one, _ in outcome.unjudged) == ["s0", "s1", "s2", "s3"]

@@ -114,3 +114,35 @@ def _below(pid: int, root: int) -> bool:
     while pid > 1 and pid != root:
         pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
     return pid == root
+
+
+def test_solutions_whose_gradients_differ_do_not_share_one(warm: Referee, tmp_path: Path) -> None:
+    problem = tmp_path / "step.py"
+    problem.write_text(AFFINE.read_text().replace("KBENCH = dict(", "KBENCH = dict(grad=True, "))
+    texts = {"same": problem.read_text(), "renamed": problem.read_text().replace("self.weight", "self.scale")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text.replace("class Model(", "class ModelNew("))
+    for name in ("renamed", "same", "same", "renamed", "same"):
+        result = warm.evaluate(problem, tmp_path / f"{name}.py", settings=quick())[0]
+        assert result.verdict == "passed", (name, result.reason)
+        assert result.solution.weights == ("loaded" if name == "same" else "seeded")
+
+
+def test_a_model_that_is_another_the_second_time_is_wrong(warm: Referee, tmp_path: Path) -> None:
+    text = AFFINE.read_text().replace("class Model(", "made = []\n\n\nclass ModelNew(")
+    text = text.replace("super().__init__()", "super().__init__()\n        made.append(1)")
+    text += "\n\ndef change(model):\n    model.extra = nn.Parameter(torch.ones(3))\n"
+    text = text.replace("self.weight = ", "if len(made) > 1:\n            change(self)\n        self.weight = ")
+    (tmp_path / "two.py").write_text(text)
+    result = warm.evaluate(AFFINE, tmp_path / "two.py", settings=quick())[0]
+    assert result.verdict == "wrong" and "from one construction to the next" in (result.reason or "")
+    assert warm.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
+
+
+def test_a_slow_baseline_is_not_the_solutions_fault(warm: Referee, tmp_path: Path) -> None:
+    problem = tmp_path / "slow.py"
+    slow = AFFINE.read_text().replace("def forward(self, x):", "def forward(self, x):\n        time.sleep(0.15)")
+    problem.write_text(slow.replace("import torch\n", "import time\n\nimport torch\n"))
+    for _ in range(2):
+        result = warm.evaluate(problem, PLAIN, settings=quick(timeouts={"call": 0.25}))[0]
+        assert result.verdict == "passed", result.reason

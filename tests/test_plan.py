@@ -188,3 +188,30 @@ def test_a_key_changes_with_what_changes_numbers_and_with_nothing_else() -> None
         (base, H200, msgspec.structs.replace(TORCH, torch="2.12")),
     ]
     assert len({own, *(key(*one) for one in other)}) == len(other) + 1
+
+
+def test_a_solution_that_cannot_be_read_leaves_the_others(root: Path) -> None:
+    (root / "solutions" / "sort" / "gone.py").symlink_to(root / "nowhere.py")
+    plan = planned(root, "trials: 1")
+    assert len(plan.pairs) == 6
+    assert [name for name, _ in plan.faults] == ["sort/gone"]
+
+
+def test_the_same_name_twice(root: Path) -> None:
+    (root / "solutions" / "sort" / "naive.md").write_text("```python\nclass ModelNew: ...\n```\n")
+    assert "sort/naive.md[cpu]" in names(planned(root, "problems: sort")) or "sort/naive.py[cpu]" in names(
+        planned(root, "problems: sort")
+    )
+    for folder in ("a", "b"):
+        (root / folder).mkdir()
+        (root / folder / "twin.py").write_text(PROBLEM % ("small", ""))
+    with pytest.raises(UsageFault, match="two problems are called 'twin'"):
+        planned(root, f"problems: [{root}/a/*.py, {root}/b/*.py]")
+
+
+def test_equal_settings_have_equal_keys_however_they_are_written(root: Path) -> None:
+    texts = ("budget: 2\natol: 1e-3", "budget: 2.0\natol: 0.001")
+    keys = [{key(one, CPU, TORCH) for one in planned(root, text).pairs} for text in texts]
+    assert keys[0] == keys[1]
+    ways = ("baseline: [eager, compile]", "baseline: [compile, eager]", "baseline: compile")
+    assert len({frozenset(key(one, CPU, TORCH) for one in planned(root, text).pairs) for text in ways}) == 1

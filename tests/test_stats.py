@@ -71,3 +71,7 @@ def test_stop_rule_never_ends_before_enough_calls_were_checked() -> None:
 
 def test_few_samples_span_their_extremes() -> None:
     assert stats.bootstrap([1.0, 2.0, 3.0, 9.0, 4.0, 5.0]) == Estimate(3.5, 1.0, 9.0)
+
+
+def test_what_is_no_number_is_not_tight() -> None:
+    assert StopRule(2.0, 0.01, min_pairs=10).verdict([float("inf")] * 10, 0.1, 400) is None

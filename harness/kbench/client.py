@@ -129,9 +129,15 @@ class Referee:
             )
         )
         patience = 4 * DEADLINES["cuda"]["build"] + LONGEST_WAIT_S
-        while not isinstance(message := self._receive(patience), Prepared):
-            pass
-        self._receive(START_S)
+        try:
+            while not isinstance(message := self._receive(patience), Prepared):
+                pass
+            self._receive(START_S)
+        except BaseException as error:
+            # One that did not answer in time may still answer, in the place of the next one.
+            if not isinstance(error, KbenchError) or isinstance(error, RefereeDied):
+                self.close()
+            raise
         self._entered = Entered("done")
         return message
 

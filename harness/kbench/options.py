@@ -39,7 +39,8 @@ class Option(Record, frozen=True):
         if self.kind == "flag":
             return _flag(text)
         if self.kind in ("count", "number"):
-            return self._bounded(_number(text, whole=self.kind == "count"))
+            value = self._bounded(_number(text, whole=self.kind == "count"))
+            return value if self.kind == "count" else float(value)
         if self.kind == "seconds":
             return self._seconds(text)
         if not text:
@@ -72,7 +73,7 @@ class Option(Record, frozen=True):
             raise ValueError(
                 f"{stage!r} is no stage{nearest(stage, self.choices)}; stages are {', '.join(self.choices)}"
             )
-        return stage, self._bounded(_number(seconds, whole=False))
+        return stage, float(self._bounded(_number(seconds, whole=False)))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

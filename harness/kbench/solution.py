@@ -38,14 +38,11 @@ def read(path: Path, id: str, entry: str | None) -> Source:
     source = _from_bytes(data, file, id, entry)
     if not path.is_dir():
         return source
-    return Source(
-        id=id,
-        sha256=_folder_hash(path),
-        path=str(file),
-        text=source.text,
-        folder=str(path),
-        fault=source.fault or _folder_fault(path),
-    )
+    try:
+        sha256, fault = _folder_hash(path), _folder_fault(path)
+    except OSError as error:
+        raise UsageFault(f"cannot read the solution {path}: {error}", "check its permissions") from None
+    return Source(id=id, sha256=sha256, path=str(file), text=source.text, folder=str(path), fault=source.fault or fault)
 
 
 def own_texts(source: Source) -> dict[str, str]:
@@ -53,7 +50,10 @@ def own_texts(source: Source) -> dict[str, str]:
     if source.folder is not None:
         folder = Path(source.folder)
         files = [path for path in _files(folder) if path.suffix in TEXT_SUFFIXES and path.stat().st_size <= MAX_TEXT]
-        return {str(path.relative_to(folder)): path.read_text(errors="replace") for path in files}
+        try:
+            return {str(path.relative_to(folder)): path.read_text(errors="replace") for path in files}
+        except OSError as error:
+            raise UsageFault(f"cannot read the solution {folder}: {error}", "check its permissions") from None
     before = "\n" * (source.lines[0] - 1) if source.lines else ""
     return {Path(source.path).name: before + (source.text or "")}
 

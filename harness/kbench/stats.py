@@ -109,7 +109,7 @@ class StopRule:
         return "tight" if due and self._is_tight(ratios, own) else None
 
     def _is_tight(self, ratios: Sequence[float], own: Sequence[float]) -> bool:
-        if bootstrap(ratios).relative_half_width > self.target:
+        if not bootstrap(ratios).relative_half_width <= self.target:  # what is no number is not tight
             return False
         return math.isinf(self.own_target) or bootstrap(own).relative_half_width <= self.own_target
 

@@ -19,7 +19,8 @@ from kbench.sweep.store import read
 HELP = """Compare the runs A (before) and B (after), pair by pair. Exit 1 where one is SLOWER or BROKE, for use in CI.
 
 SAME: the ratio of times lies within 2 % of 1, with its whole interval. FASTER, SLOWER: it lies wholly outside.
-UNCLEAR: neither can be said. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
+UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by 2 % each, unless --processes
+measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
 differs between two processes that run the same code.
 """
 
@@ -75,6 +76,10 @@ def _named(name: Name) -> str:
 
 def _warn(old: list[Result], new: list[Result]) -> None:
     """What else changed beside the solutions."""
+    versions = {one.problem.id: one.problem.sha256 for one in old}
+    changed = {one.problem.id for one in new if versions.get(one.problem.id, one.problem.sha256) != one.problem.sha256}
+    if changed:
+        click.echo(f"kbench: problems that changed in between: {', '.join(sorted(changed))}", err=True)
     before, after = ({repr(comparable(one.device, one.environment)[1]) for one in run} for run in (old, new))
     if before != after:
         click.echo("kbench: the environments differ: torch, CUDA, compilers, Python or kbench itself", err=True)

@@ -106,11 +106,11 @@ def _run(
     before = signal.signal(signal.SIGINT, _interrupter(crew))
     try:
         outcome = sweep.run(pairs, places, folder)
-        crew.join()
+        folder.publish()
     finally:
         signal.signal(signal.SIGINT, before)
         watcher.close()
-    folder.publish()
+    crew.join()
     return outcome
 
 

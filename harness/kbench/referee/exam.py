@@ -36,7 +36,7 @@ ProblemCode = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Signature:
-    """How a solution's weights relate to the reference's. Solutions that agree in this can share an instance."""
+    """How a solution's weights relate to the reference's. Solutions that agree in this can share an exam."""
 
     loaded: bool
     buffers: tuple[str, ...]  # that both have
@@ -84,6 +84,7 @@ class Exam:
         self.size = Size(0, 0)
         self.uses = 0
         self._instances: dict[tuple[str, Signature], Instance] = {}
+        self._bound: Signature | None = None  # of the solutions that this exam is for: outputs depend on it
         self._held: tuple[str, Signature] | None = None  # the instance that the baselines hold
         self._checked: set[tuple[str, Signature]] = set()
         self._kept_bytes = 0
@@ -106,7 +107,7 @@ class Exam:
         """Whether an evaluation would make just this one, and the baselines still live."""
         same = (self.source, self.workload, _relevant(self.asked)) == (source, workload, _relevant(asked))
         fresh = all(one.seed is None and one.processes == 1 for one in (self.asked, asked))
-        return bool(same and fresh and self.baselines) and all(side.handle.is_up() for side in self.baselines)
+        return bool(same and fresh and self.baselines) and all(side.is_idle() for side in self.baselines)
 
     def reuse(self, problem_code: ProblemCode) -> None:
         """The next evaluation begins."""
@@ -123,9 +124,13 @@ class Exam:
         loaded = weights.agree(model, constructed)
         return Signature(loaded, tuple(weights.shared_buffers(model, constructed)) if loaded else ())
 
+    def suits(self, constructed: Constructed) -> bool:
+        """Whether a solution constructed like this has the outputs that the arenas were made for."""
+        return self._bound is None or self._bound == self.signature(constructed)
+
     def instance(self, name: str, constructed: Constructed) -> Instance:
         """The one that a solution constructed like this is held against."""
-        signature = self.signature(constructed)
+        signature = self._bound = self.signature(constructed)
         known = self._instances.get((name, signature))
         if known is None:
             known = self._made(name, signature, constructed)

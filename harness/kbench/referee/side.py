@@ -91,7 +91,10 @@ class Side:
         self.handle.send(order, (*fds, *self.gate.fds()))
 
     def opened(self) -> None:
-        self.handle.expect(Done, self.seconds["load"])
+        try:
+            self.handle.expect(Done, self.seconds["load"])
+        except Stopped as stop:
+            raise self.blamed(stop) from None
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
         """One checked call."""
@@ -102,8 +105,18 @@ class Side:
         self.calls += 1
         return returned
 
+    def is_idle(self) -> bool:
+        """Alive, and with no answer left that nobody took."""
+        return self.handle.is_up() and self.handle.alive()
+
     def round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
         """Timed calls on the slots of `span`, whose contents come when the clock already runs."""
+        try:
+            return self._round(mode, stacks, span, word, generator)
+        except Stopped as stop:
+            raise self.blamed(stop) from None
+
+    def _round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
         assert self.arena and self.gate
         slots = tuple(range(span.start, span.stop))
         self.handle.stage = "call"

@@ -13,7 +13,10 @@ TIMED = "a timed call"
 
 
 def command(result: Result) -> str:
-    """For a shell in the project. What did not pass runs under the same seeds, so that it fails the same way."""
+    """For a shell in the project. What did not pass runs under its seed.
+
+    Where checks and timed calls had seeds of their own, that is the seed of what failed.
+    """
     solution = result.run.solution if result.run else result.solution.id
     parts = ["kbench", "eval", result.problem.id, solution]
     parts += ["--device", result.device.kind, "--workload", result.problem.workload]

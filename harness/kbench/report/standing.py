@@ -105,7 +105,7 @@ def counting(results: Iterable[Result]) -> tuple[list[Result], tuple[str, ...]]:
         notes.append(f"{units.plural(len(seeded), 'result')} made with --seed left out")
     if len(current) < len(free):
         notes.append(f"{units.plural(len(free) - len(current), 'result')} of older versions of a problem left out")
-    return list(newest.values()), tuple(notes)
+    return sorted(newest.values(), key=_age), tuple(notes)
 
 
 def _group(members: list[Result], baseline: str, notes: tuple[str, ...]) -> Group:

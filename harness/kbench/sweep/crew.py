@@ -17,6 +17,7 @@ from kbench.records import DeviceInfo, Environment, Result
 from kbench.sweep.plan import Pair
 from kbench.sweep.schedule import Schedule, Task
 
+BUILD = "build"
 Place = tuple[DeviceInfo, Environment]
 
 
@@ -121,7 +122,7 @@ class Crew:
             self._schedule = schedule
             self._changed.notify_all()
         for number in range(self._builders):
-            self._thread(self._build, f"build {number}")
+            self._thread(self._build, f"{BUILD} {number}")
 
     def stop(self, why: str) -> None:
         """What runs is finished, nothing more is begun."""
@@ -131,9 +132,11 @@ class Crew:
             self._changed.notify_all()
 
     def join(self) -> None:
-        """Waits until everything that was started is gone."""
+        """Waits until everything that was started is gone; after a stop, builds go with this process."""
+        stopped = self._schedule is not None and self._schedule.stopped
         for thread in self._threads:
-            thread.join()
+            if not (stopped and thread.name.startswith(BUILD)):
+                thread.join()
 
     def _thread(self, life: Callable[[], None], name: str) -> None:
         def live() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import structs
 
 from kbench.client import Referee
+from kbench.errors import UsageFault
 from kbench.records import DeviceInfo, Environment, Result, Run, Settings
 from kbench.sweep.built import Built
 from kbench.sweep.crew import Place
@@ -44,6 +45,8 @@ class Bench:
         settings = structs.replace(pair.settings, baselines=(EAGER,))
         result = self._run(pair.solution, pair, settings, pair.solution_id, entered)
         held = time.monotonic() - self._began
+        if result.solution.sha256 != pair.solution_sha256:
+            raise UsageFault(f"{pair.solution} changed during the run", "run again: the new text is another solution")
         self.built.note(pair, place, result)
         for one in kept:
             result = against(result, one)
@@ -67,6 +70,8 @@ class Bench:
             results = self._referee.evaluate(
                 pair.problem, solution, (pair.workload,), settings, lambda stage: entered(stage.stage), named=name
             )
+        if results[0].problem.sha256 != pair.problem_sha256:
+            raise UsageFault(f"{pair.problem} changed during the run", "run again: the new text is another problem")
         return results[0]
 
 

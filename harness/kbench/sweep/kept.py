@@ -21,6 +21,7 @@ from kbench.records import BaselineTiming, DeviceInfo, Environment, Record, Resu
 from kbench.stats import log_distance
 from kbench.sweep.plan import EAGER, Pair
 
+FARTHEST = 50.0  # as an exponent: JSON knows no infinity
 Measure = Callable[[str], Result]
 
 
@@ -94,7 +95,7 @@ def quotient(of: Speedup, by: Speedup) -> Speedup:
     value = of.value / by.value
     below = math.hypot(log_distance(of.ci95[0], of.value), log_distance(by.value, by.ci95[1]))
     above = math.hypot(log_distance(of.value, of.ci95[1]), log_distance(by.ci95[0], by.value))
-    return Speedup(value, (value * math.exp(-below), value * math.exp(above)))
+    return Speedup(value, (value * math.exp(-below), value * math.exp(min(above, FARTHEST))))
 
 
 def against(result: Result, kept: Kept) -> Result:

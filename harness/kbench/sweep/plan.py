@@ -59,13 +59,14 @@ class Pair(Record, frozen=True):
 
 class Plan(Record, frozen=True):
     pairs: tuple[Pair, ...]
-    faults: tuple[tuple[str, KbenchError], ...] = ()  # problems that cannot be read
+    faults: tuple[tuple[str, KbenchError], ...] = ()  # problems and solutions that cannot be read
     strays: tuple[str, ...] = ()  # solutions whose problem is not known
 
 
 def key(pair: Pair, device: DeviceInfo, environment: Environment) -> str:
     """The same for what would give the same numbers: content, settings that matter, device and environment."""
-    settings = msgspec.structs.replace(pair.settings, **NO_MATTER)
+    baselines = tuple(sorted(pair.settings.baselines))
+    settings = msgspec.structs.replace(pair.settings, baselines=baselines, **NO_MATTER)
     parts = (
         (pair.problem_id, pair.problem_sha256, pair.workload, pair.solution_id, pair.solution_sha256, pair.set),
         msgspec.to_builtins(settings),
@@ -87,7 +88,12 @@ class Planner:
         self.strays: list[str] = []
 
     def plan(self) -> Plan:
-        problems = {one.source.id: one for one in self._problems()}
+        problems: dict[str, Problem] = {}
+        for one in self._problems():
+            if one.source.id in problems:
+                paths = f"{problems[one.source.id].source.path} and {one.source.path}"
+                raise UsageFault(f"two problems are called {one.source.id!r}: {paths}", "rename one, or leave it out")
+            problems[one.source.id] = one
         self._demand_workloads(problems.values())
         for override in self.config.overrides:
             if not any(_fits(name, override.problems.text) for name in problems):
@@ -136,8 +142,12 @@ class Planner:
         for one in self.config.sets or (SolutionSet(None, HERE),):
             folder = self._folder(one)
             counts: dict[str, int] = {}
+            names: set[str] = set()
             for path in sorted(catalog.below(folder, "solutions"), key=lambda path: _natural(str(path))):
                 name = _name_below(path, folder)
+                # The same name with another suffix is another solution.
+                name = name if name not in names else str(path.relative_to(folder))
+                names.add(name)
                 of = catalog.problem_for(name, problems)
                 if of is None:
                     self.strays.append(str(path))
@@ -163,7 +173,11 @@ class Planner:
         chosen, settings = problems[of], self._settings(of)
         asked = tuple(settings.pop("workload", [wanted.text for wanted in self.config.workloads]))
         made = _as_settings(settings, chosen.outline.baselines)
-        sha256 = solution.read(path, name, made.entry).sha256
+        try:
+            sha256 = solution.read(path, name, made.entry).sha256
+        except KbenchError as fault:
+            self.faults.append((name, fault))
+            return
         for kind in self.kinds:
             for workload in self._workloads(chosen.outline.workloads, asked, kind, of):
                 yield Pair(

@@ -65,6 +65,7 @@ class Sweep:
         self.max_failures = max_failures
         self.outcome = Outcome()
         self._failures = 0
+        self._missing: dict[Kind, KbenchError] = {}  # kinds of device that did not come up, and why
         self._active: set[str] = set()
 
     def gather(self) -> dict[str, Place]:
@@ -78,6 +79,7 @@ class Sweep:
             elif isinstance(event, Lost):
                 self.watcher.lost(event)
                 last = event.fault
+                self._missing[kind_of(event.device)] = event.fault
             else:
                 self._raise(event)
         if not places:
@@ -89,6 +91,8 @@ class Sweep:
         """Everything that is left, on devices that are up. Ends when all is done, or a stop has taken effect."""
         by_kind = {kind_of(name): place for name, place in places.items()}
         able = [pair for pair in pairs if pair.device in by_kind]
+        absent = [pair for pair in pairs if pair.device not in by_kind]
+        self.outcome.unjudged += [(pair, self._missing[pair.device]) for pair in absent]
         done = done_before(able, by_kind, folder.results, self.rerun)
         self.outcome.results = list(done.values())
         todo = [pair for pair in able if key(pair, *by_kind[pair.device]) not in done]
