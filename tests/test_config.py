@@ -135,3 +135,15 @@ def test_every_key_has_one_name_everywhere() -> None:
     names = [option.name for option in (*MATRIX, *config.OPTIONS)]
     assert len(set(names)) == len(names)
     assert not set(names) & set(config.ELSEWHERE)
+
+
+@pytest.mark.parametrize("name", ["../../x", "/tmp/x", ".", "..", '"a\\nb"', '"a b"', '"a\\0b"', "a/b"])
+def test_a_run_stays_below_results(tmp_path: Path, name: str) -> None:
+    assert "no name of a folder" in mistakes(tmp_path, f"name: {name}\n")[0]
+    with pytest.raises(UsageFault, match="--name"):
+        read(tmp_path, "trials: 1", name="../x")
+
+
+def test_a_file_that_is_nested_without_end(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault, match="nested too deeply"):
+        read(tmp_path, "a: " + "[" * 5000)

@@ -215,3 +215,30 @@ def test_equal_settings_have_equal_keys_however_they_are_written(root: Path) -> 
     assert keys[0] == keys[1]
     ways = ("baseline: [eager, compile]", "baseline: [compile, eager]", "baseline: compile")
     assert len({frozenset(key(one, CPU, TORCH) for one in planned(root, text).pairs) for text in ways}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("problems: 'a**b.py'", "no problem matches 'a**b.py'"),
+        ("sets: {a: '~nosuchuser/x'}", "set 'a' has no folder"),
+        ('sets: {a: "a\\0b"}', "set 'a' has no folder"),
+        ("overrides: {sort: {workload: odt}}", "1:30: no problem of this override has a workload 'odt'"),
+    ],
+)
+def test_odd_texts_are_mistakes_and_no_bugs(root: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        planned(root, text)
+    assert says in caught.value.message
+
+
+def test_a_name_that_is_no_text_leaves_the_others(root: Path) -> None:
+    (root / "solutions" / "sort" / "bad\udcff.py").write_text("")
+    plan = planned(root, "trials: 1")
+    assert len(plan.pairs) == 6 and len(plan.faults) == 1
+
+
+def test_a_name_as_it_is_printed_is_a_pattern(root: Path) -> None:
+    pairs = planned(root, "workload: [cpu, odd]").pairs
+    assert matching(pairs, pairs[3].name) == [pairs[3]]
+    assert len(matching(pairs, "[cpu]")) == 6

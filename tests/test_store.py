@@ -100,3 +100,22 @@ def test_what_is_no_result_is_said_with_its_line(tmp_path: Path) -> None:
         read(tmp_path)
     with pytest.raises(UsageFault, match="cannot read"):
         read(tmp_path / "nothing")
+
+
+def test_a_whole_line_without_its_end_is_kept_and_other_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / RESULTS).write_text(result(solution="a").to_json())
+    with Store(tmp_path) as store:
+        assert store.torn == 0
+        store.append(result(solution="b"))
+    assert [one.solution.id for one in read(tmp_path)] == ["a", "b"]
+    (tmp_path / RESULTS).write_text("my notes")
+    with pytest.raises(UsageFault, match="something else than results"):
+        Store(tmp_path)
+    assert (tmp_path / RESULTS).read_text() == "my notes"
+
+
+@pytest.mark.parametrize("change", [('"schema":1', '"schema":99'), ('"median_ms":1.0', '"median_ms":-1.0')])
+def test_a_line_that_cannot_be_is_said(tmp_path: Path, change: tuple[str, str]) -> None:
+    (tmp_path / RESULTS).write_text(result().to_json().replace(*change) + "\n")
+    with pytest.raises(UsageFault, match=rf"{RESULTS}:1: no result"):
+        read(tmp_path)

@@ -64,7 +64,7 @@ def command(
 
 def _show(made: list[Group], views: tuple[str, ...], strict: bool, fast: tuple[float, ...]) -> None:
     if not made:
-        click.echo("no results")
+        click.echo("no results that count: those made with --seed do not")
     for group in made:
         sets, problems, results = board.tables(group, strict, fast)
         by_view = {"set": sets, "problem": problems, "result": results}

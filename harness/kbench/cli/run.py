@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import sys
@@ -82,6 +83,8 @@ def command(
     if dry_run:
         return _preview(pairs, devices, found_root, folder, rerun)
     with Folder(folder, wanted.name) as kept:
+        if kept.store.torn:
+            _say(f"cut off a torn last line of {units.size(kept.store.torn)}: that pair runs again")
         outcome = _run(pairs, devices, wanted, found_root, kept, rerun, max_failures)
     _tell(outcome, plan, kept)
     return exit_code(outcome, plan)
@@ -232,4 +235,5 @@ def exit_code(outcome: Outcome, plan: Plan) -> int:
 
 
 def _say(line: str) -> None:
-    click.echo(line if "\n" in line else f"kbench: {line}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(line if "\n" in line else f"kbench: {line}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from kbench.sweep.schedule import kind_of
 
 
 def progress() -> Watcher:
-    return Picture() if sys.stderr.isatty() else Lines()
+    return Picture() if sys.stderr and sys.stderr.isatty() else Lines()
 
 
 class Lines:
@@ -57,7 +58,10 @@ class Lines:
         pass
 
     def _say(self, line: str) -> None:
-        print(units.printable(line), file=sys.stderr, flush=True)
+        # Who does not listen any more does not end the run.
+        with contextlib.suppress(OSError):
+            if sys.stderr:
+                print(units.printable(line), file=sys.stderr, flush=True)
 
 
 class Picture(Lines):

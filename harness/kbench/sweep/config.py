@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import yaml
 
 from kbench.device.names import PATTERN, check_name
+from kbench.errors import UsageFault
 from kbench.options import Option
 from kbench.records import Record
 from kbench.settings import OPTIONS
@@ -27,6 +29,7 @@ MATRIX: tuple[Option, ...] = (
 )
 ELSEWHERE = ("sets", "overrides")
 DEFAULT_RETRIES = 1
+PLAIN = re.compile(r"[\w.+-]{1,100}")
 HERE = "solutions"
 
 
@@ -93,6 +96,11 @@ def _field(name: str) -> str:
 def _wanted(name: str, value: Any) -> Any:
     for text in value if name == "device" else ():
         check_name(text)
+    if name == "name":
+        try:
+            _plain(value)
+        except ValueError as error:
+            raise UsageFault(f"--name: {error}", "see kbench run --help") from None
     if name in ("problems", "tags", "solutions", "workload"):
         return tuple(Wanted(text) for text in value)
     return value
@@ -129,6 +137,8 @@ class _Reader:
             return tuple(Wanted(text, spot(item)) for text, item in self.document.texts(node))
         if option.name == "device":
             return tuple(self._checked(item, text, _device) for text, item in self.document.texts(node))
+        if option.name == "name":
+            return self.document.read(node, _plain)
         return self._value(option, node)
 
     def _value(self, option: Option, node: Node) -> Any:
@@ -178,9 +188,17 @@ class _Reader:
             settings: dict[str, Any] = {}
             for key, given in self.document.entries(value, (*self.settings, "workload")):
                 option = self.settings.get(key, self.matrix["workload"])
-                self._into(settings, key, self._value(option, given))
+                found_value = self._value(option, given) if key in self.settings else self._of_matrix(option, given)
+                self._into(settings, key, found_value)
             found.append(Override(Wanted(glob, spot(value)), settings))
         return tuple(found)
+
+
+def _plain(text: str) -> str:
+    """A name that is one folder below results/ and nothing else."""
+    if not PLAIN.fullmatch(text) or text.strip(".") == "":
+        raise ValueError(f"{text!r} is no name of a folder: letters, digits, '.', '_' and '-'")
+    return text
 
 
 def _device(text: str) -> str:

@@ -101,6 +101,8 @@ class Document:
         except yaml.MarkedYAMLError as error:
             self._unreadable(error)
             return None
+        except RecursionError:
+            raise UsageFault(f"{self.path} is nested too deeply", "name a configuration") from None
         except yaml.YAMLError as error:
             raise UsageFault(f"{self.path} is no YAML: {error}", "name a configuration") from None
         if root is None:

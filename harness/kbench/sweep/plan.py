@@ -98,6 +98,7 @@ class Planner:
         for override in self.config.overrides:
             if not any(_fits(name, override.problems.text) for name in problems):
                 self._wrong(override.problems, f"no chosen problem matches {override.problems.text!r}", problems)
+        self._demand_overridden(problems)
         pairs = [pair for found in self._solutions(problems) for pair in self._pairs(problems, *found)]
         pairs.sort(key=lambda pair: (pair.device, pair.problem_id, pair.workload, pair.set or "", pair.solution_id))
         return Plan(tuple(pairs), tuple(self.faults), tuple(self.strays))
@@ -114,7 +115,8 @@ class Planner:
                 yield one
 
     def _chosen(self) -> Iterator[Problem]:
-        known = {catalog.identity(path, "problems", self.root): path for path in catalog.entries("problems", self.root)}
+        listed = [path for path in catalog.entries("problems", self.root) if _is_text(str(path))]
+        known = {catalog.identity(path, "problems", self.root): path for path in listed}
         found: dict[Path, str] = {}
         for wanted in self.config.problems or (Wanted("*"),):
             fitting = {path: name for name, path in known.items() if _fits(name, wanted.text)}
@@ -134,7 +136,10 @@ class Planner:
         if not text.endswith(".py"):
             return []
         base = Path("/") if text.startswith("/") else Path(self.config.base)
-        return [path.resolve() for path in sorted(base.glob(text.lstrip("/"))) if path.is_file()]
+        try:
+            return [path.resolve() for path in sorted(base.glob(text.lstrip("/"))) if path.is_file()]
+        except (ValueError, NotImplementedError):  # no pattern at all
+            return []
 
     def _solutions(self, problems: dict[str, Problem]) -> Iterator[tuple[SolutionSet, str, str, Path]]:
         """The set, the problem's and the solution's name, and where it lies."""
@@ -145,6 +150,9 @@ class Planner:
             names: set[str] = set()
             for path in sorted(catalog.below(folder, "solutions"), key=lambda path: _natural(str(path))):
                 name = _name_below(path, folder)
+                if not _is_text(name):
+                    self.faults.append((ascii(name), UsageFault("its name is not UTF-8", "rename it")))
+                    continue
                 # The same name with another suffix is another solution.
                 name = name if name not in names else str(path.relative_to(folder))
                 names.add(name)
@@ -167,11 +175,14 @@ class Planner:
     def _folder(self, one: SolutionSet) -> Path:
         if one.name is None:
             return (self.root or Path(self.config.base)) / HERE
-        return (Path(self.config.base) / Path(one.folder).expanduser()).resolve()
+        try:
+            return (Path(self.config.base) / Path(one.folder).expanduser()).resolve()
+        except (ValueError, RuntimeError) as error:
+            raise UsageFault(f"set {one.name!r} has no folder {one.folder!r}: {error}", "name a folder") from None
 
     def _pairs(self, problems: dict[str, Problem], one: SolutionSet, of: str, name: str, path: Path) -> Iterator[Pair]:
         chosen, settings = problems[of], self._settings(of)
-        asked = tuple(settings.pop("workload", [wanted.text for wanted in self.config.workloads]))
+        asked = tuple(wanted.text for wanted in settings.pop("workload", self.config.workloads))
         made = _as_settings(settings, chosen.outline.baselines)
         try:
             sha256 = solution.read(path, name, made.entry).sha256
@@ -204,6 +215,14 @@ class Planner:
             if wanted.text not in known:
                 self._wrong(wanted, f"no chosen problem has a workload {wanted.text!r}", known)
 
+    def _demand_overridden(self, problems: dict[str, Problem]) -> None:
+        for override in self.config.overrides:
+            fitting = [one for name, one in problems.items() if _fits(name, override.problems.text)]
+            known = {"all", "default", *(name for one in fitting for name in one.outline.workloads)}
+            for wanted in override.settings.get("workload", ()):
+                if fitting and wanted.text not in known:
+                    self._wrong(wanted, f"no problem of this override has a workload {wanted.text!r}", known)
+
     def _settings(self, of: str) -> dict[str, Any]:
         """The file's settings, then the overrides that fit, then what was given above all."""
         fitting: list[Override] = [one for one in self.config.overrides if _fits(of, one.problems.text)]
@@ -226,9 +245,12 @@ def of_shard(pairs: Iterable[Pair], number: int, count: int) -> list[Pair]:
 
 
 def matching(pairs: Iterable[Pair], pattern: str) -> list[Pair]:
-    """Those whose name holds the pattern, or fits it where it is a glob."""
-    glob = pattern if any(sign in pattern for sign in "*?[") else f"*{pattern}*"
-    return [pair for pair in pairs if fnmatch.fnmatch(pair.name.lower(), f"*{glob.lower()}*")]
+    """Those whose name holds the pattern as it is written, else those that it fits as a glob."""
+    pairs = list(pairs)
+    literal = [pair for pair in pairs if pattern.lower() in pair.name.lower()]
+    if literal:
+        return literal
+    return [pair for pair in pairs if fnmatch.fnmatch(pair.name.lower(), f"*{pattern.lower()}*")]
 
 
 def _place(pair: Pair) -> int:
@@ -250,6 +272,13 @@ def _fits(name: str, pattern: str) -> bool:
 def _name_below(path: Path, folder: Path) -> str:
     relative = path.relative_to(folder)
     return str(relative) if path.is_dir() else str(relative.with_suffix(""))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

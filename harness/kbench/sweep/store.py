@@ -59,10 +59,15 @@ class Store:
     def _cut(self) -> int:
         """Removes what a kill in the middle of a write left of a line; how many bytes that were."""
         data = self.path.read_bytes() if self.path.is_file() else b""
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.ftruncate(self._file.fileno(), whole)
-        return len(data) - whole
+        if data and not data.startswith(b'{"schema"'):
+            raise UsageFault(f"{self.path} holds something else than results", "name another --output")
+        tail = data[data.rfind(b"\n") + 1 :]
+        if tail and _is_whole(tail):
+            self._file.write(b"\n")  # an editor took the end of the line away
+            return 0
+        if tail:
+            os.ftruncate(self._file.fileno(), len(data) - len(tail))
+        return len(tail)
 
 
 def read(path: Path) -> list[Result]:
@@ -82,9 +87,20 @@ def read_all(paths: Iterable[Path]) -> list[Result]:
     return [result for path in paths for result in read(path)]
 
 
+def _is_whole(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=Result)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
 def _result(line: bytes, file: Path, number: int) -> Result:
     try:
-        return msgspec.json.decode(line, type=Result)
+        result = msgspec.json.decode(line, type=Result)
+        if result.schema != SCHEMA or (result.timing and not result.timing.median_ms > 0):
+            raise msgspec.DecodeError("another schema, or a time that is none")
+        return result
     except msgspec.DecodeError as error:
         made_by = f"; this version reads schema {SCHEMA}" if b'"schema"' in line[:20] else ""
         raise UsageFault(f"{file}:{number}: no result: {error}{made_by}", "remove that line") from None
