@@ -21,8 +21,8 @@ from kbench.records import (
     Verdict,
     Warn,
 )
-from kbench.sweep.crew import Place
-from kbench.sweep.plan import Kind, Pair, key
+from kbench.sweep.events import Place
+from kbench.sweep.pair import Kind, Pair, key
 
 H200 = DeviceInfo(kind="cuda", name="NVIDIA H200", index=0, capability="9.0")
 CPU = DeviceInfo(kind="cpu", name="AMD EPYC", threads=2)

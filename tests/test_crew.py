@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from kbench.errors import DoesNotFit, KbenchError, MachineFault, ProblemFault, RefereeDied, UsageFault
 from kbench.records import Result
-from kbench.sweep.crew import Crew, Entered, Faulted, Finished, Interrupted, Lost
+from kbench.sweep.crew import Crew
+from kbench.sweep.events import Entered, Faulted, Finished, Interrupted, Lost
 from kbench.sweep.folder import Folder
-from kbench.sweep.plan import Pair
+from kbench.sweep.pair import Pair
 from kbench.sweep.run import Outcome, Sweep
 from kbench.sweep.schedule import kind_of
 from kbench.sweep.store import Store, read

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from kbench.errors import UsageFault
 from kbench.sweep import config
-from kbench.sweep.plan import Pair, Plan, Planner, key, matching, of_shard
+from kbench.sweep.pair import Pair, key, matching, of_shard
+from kbench.sweep.plan import Plan, Planner
 from made import CPU, H200, TORCH, pair
 
 PROBLEM = """

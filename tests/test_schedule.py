@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from kbench.sweep.plan import Pair
+from kbench.sweep.pair import Pair
 from kbench.sweep.schedule import Schedule, Task
 from made import pair
 

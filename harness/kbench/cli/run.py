@@ -16,8 +16,8 @@ from kbench import catalog, machine, units
 from kbench.build import cache, turn
 from kbench.cli import sweep_progress, tables
 from kbench.cli.options import given, settings_options
-from kbench.errors import KbenchError, MachineFault, UsageFault
-from kbench.records import Result
+from kbench.cli.preview import preview
+from kbench.errors import KbenchError, UsageFault
 from kbench.report import board
 from kbench.report.standing import groups
 from kbench.settings import OPTIONS
@@ -25,16 +25,16 @@ from kbench.sweep import config as configuration
 from kbench.sweep import cores, lanes
 from kbench.sweep.built import Built
 from kbench.sweep.config import MATRIX, Config
-from kbench.sweep.crew import Crew, Interrupted, Place
-from kbench.sweep.estimate import Pace
+from kbench.sweep.crew import Crew
+from kbench.sweep.events import Interrupted, Place
 from kbench.sweep.folder import Folder
 from kbench.sweep.judge import Ahead, Bench
 from kbench.sweep.kept import Shelf
-from kbench.sweep.plan import EAGER, Kind, Pair, Plan, Planner, key, matching, of_shard
+from kbench.sweep.pair import EAGER, Kind, Pair, matching, of_shard
+from kbench.sweep.plan import Plan, Planner
 from kbench.sweep.quiet import Quiet
-from kbench.sweep.run import RERUNS, Outcome, Rerun, Sweep, done_before
+from kbench.sweep.run import RERUNS, Outcome, Rerun, Sweep
 from kbench.sweep.schedule import kind_of
-from kbench.sweep.store import RESULTS, read
 
 MOST_BUILDERS = 8
 SHARD = re.compile(r"(\d{1,4})/(\d{1,4})")
@@ -81,7 +81,7 @@ def command(
     _warn(plan)
     folder = output or _folder(wanted, found_root, shard)
     if dry_run:
-        return _preview(pairs, devices, found_root, folder, rerun)
+        return preview(pairs, devices, lambda names: _crew(names, found_root, False, {}), folder, rerun)
     with Folder(folder, wanted.name) as kept:
         if kept.store.torn:
             _say(f"cut off a torn last line of {units.size(kept.store.torn)}: that pair runs again")
@@ -176,31 +176,6 @@ def _warn(plan: Plan) -> None:
         _say(f"{path} is left out: no chosen problem is meant by its name")
     if len(plan.strays) > 5:
         _say(f"and {len(plan.strays) - 5} more are left out likewise")
-
-
-def _preview(pairs: list[Pair], devices: list[str], root: Path | None, folder: Path, rerun: Rerun | None) -> int:
-    results = read(folder) if (folder / RESULTS).exists() else []
-    firsts = {kind_of(name): name for name in reversed(devices)}
-    by_kind: dict[Kind, Place] = {}
-    done: dict[str, Result] = {}
-    try:
-        crew = _crew(list(firsts.values()), root, False, {})
-        places = Sweep(crew, list(firsts.values()), 0, sweep_progress.Lines()).gather()
-        by_kind = {kind_of(name): place for name, place in places.items()}
-        able = [pair for pair in pairs if pair.device in by_kind]
-        done = done_before(able, by_kind, results, rerun)
-    except MachineFault as fault:
-        _say(f"what is done already cannot be told here: {fault.message}")
-    todo = []
-    for pair in pairs:
-        result = done.get(key(pair, *by_kind[pair.device])) if pair.device in by_kind else None
-        todo += [] if result else [pair]
-        click.echo(units.printable(f"{'done' if result else 'todo'}  {pair.device:<4}  {pair.name}"))
-    counts = {kind: sum(kind_of(name) == kind for name in devices) for kind in firsts}
-    spent = sweep_progress.span(Pace(results).left(todo, counts))
-    where = f"{folder}, {len(done)} of {units.plural(len(pairs), 'pair')} done"
-    click.echo(f"{where}; about {spent} for the other {len(todo)}, builds apart" if todo else where)
-    return 0
 
 
 def _tell(outcome: Outcome, plan: Plan, folder: Folder) -> None:

@@ -13,9 +13,9 @@ from kbench import units
 from kbench.cli.progress import STAGES
 from kbench.errors import KbenchError
 from kbench.report import text
-from kbench.sweep.crew import Entered, Faulted, Finished, Lost
 from kbench.sweep.estimate import Pace
-from kbench.sweep.plan import Pair
+from kbench.sweep.events import Entered, Faulted, Finished, Lost
+from kbench.sweep.pair import Pair
 from kbench.sweep.run import Watcher
 from kbench.sweep.schedule import kind_of
 

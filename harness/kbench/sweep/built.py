@@ -12,7 +12,7 @@ import msgspec
 from kbench import solution
 from kbench.records import DeviceInfo, Environment, Result
 from kbench.referee.events import Prepared
-from kbench.sweep.plan import Pair
+from kbench.sweep.pair import Pair
 
 # Whoever builds an extension names the module that does it. One that hides it is built when it is evaluated.
 SIGN = "cpp_extension"

@@ -7,18 +7,17 @@ import functools
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import structs
 
 from kbench.errors import DoesNotFit, KbenchError, ProblemFault, UsageFault
-from kbench.records import DeviceInfo, Environment, Result
-from kbench.sweep.plan import Pair
+from kbench.records import Result
+from kbench.sweep.events import Broken, Entered, Event, Faulted, Finished, Joined, Left, Lost, Place
+from kbench.sweep.pair import Pair
 from kbench.sweep.schedule import Schedule, Task
 
 BUILD = "build"
-Place = tuple[DeviceInfo, Environment]
 
 
 class Judge(Protocol):
@@ -38,67 +37,6 @@ class Builder(Protocol):
     def build(self, pair: Pair) -> None: ...
 
     def close(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Joined:
-    device: str
-    place: Place
-
-
-@dataclass(frozen=True)
-class Entered:
-    device: str
-    pair: Pair
-    stage: str
-
-
-@dataclass(frozen=True)
-class Finished:
-    device: str
-    pair: Pair
-    result: Result
-
-
-@dataclass(frozen=True)
-class Faulted:
-    """A pair could not be judged there; `again` says that it will be tried again."""
-
-    device: str
-    pair: Pair
-    fault: KbenchError
-    again: bool
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A device that cannot be used, and the pairs that nobody can take now."""
-
-    device: str
-    fault: KbenchError
-    orphans: list[Pair]
-
-
-@dataclass(frozen=True)
-class Left:
-    """A device has nothing more to do."""
-
-    device: str
-
-
-@dataclass(frozen=True)
-class Interrupted:
-    """Somebody wants an end."""
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A thread of ours ended by what nobody expected."""
-
-    error: BaseException
-
-
-Event = Joined | Entered | Finished | Faulted | Lost | Left | Interrupted | Broken
 
 
 class Crew:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from kbench.records import Result
-from kbench.sweep.plan import Kind, Pair
+from kbench.sweep.pair import Kind, Pair
 
 BESIDE_S = 1.0  # checking, and what else is not timed, of a pair that nobody has run yet
 

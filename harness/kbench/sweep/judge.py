@@ -14,9 +14,9 @@ from kbench.client import Referee
 from kbench.errors import UsageFault
 from kbench.records import DeviceInfo, Environment, Result, Run, Settings
 from kbench.sweep.built import Built
-from kbench.sweep.crew import Place
+from kbench.sweep.events import Place
 from kbench.sweep.kept import Shelf, against
-from kbench.sweep.plan import EAGER, Kind, Pair, key
+from kbench.sweep.pair import EAGER, Kind, Pair, key
 from kbench.sweep.quiet import Quiet
 
 COMPILED_BUDGET_S = 2.0

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from kbench.records import BaselineTiming, DeviceInfo, Environment, Record, Result, Speedup, Warn, comparable
 from kbench.stats import log_distance
-from kbench.sweep.plan import EAGER, Pair
+from kbench.sweep.pair import EAGER, Pair
 
 FARTHEST = 50.0  # as an exponent: JSON knows no infinity
 Measure = Callable[[str], Result]

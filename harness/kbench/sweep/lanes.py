@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kbench.device import telemetry
-from kbench.sweep.plan import Kind
+from kbench.sweep.pair import Kind
 from kbench.sweep.schedule import kind_of
 
 

@@ -8,9 +8,10 @@ from typing import Literal, Protocol
 
 from kbench.errors import KbenchError, UsageFault
 from kbench.records import Result, comparable
-from kbench.sweep.crew import Broken, Crew, Entered, Event, Faulted, Finished, Interrupted, Joined, Left, Lost, Place
+from kbench.sweep.crew import Crew
+from kbench.sweep.events import Broken, Entered, Event, Faulted, Finished, Interrupted, Joined, Left, Lost, Place
 from kbench.sweep.folder import Folder
-from kbench.sweep.plan import Kind, Pair, key
+from kbench.sweep.pair import Kind, Pair, key
 from kbench.sweep.schedule import Schedule, kind_of
 
 Rerun = Literal["failed", "noisy", "all"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbench.sweep.plan import Kind, Pair
+from kbench.sweep.pair import Kind, Pair
 
 MOST_FAULTS_IN_A_ROW = 3
 
