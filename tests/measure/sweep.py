@@ -20,6 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from kbench.records import Timing
+from kbench.report.compare import ratio_of
+
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
@@ -70,10 +74,11 @@ def cpu(folder: Path) -> None:
     one_by_one = time.monotonic() - began
     print(f"{len(swept)} pairs: one by one {one_by_one:.1f} s, kbench run {seconds:.1f} s: {one_by_one / seconds:.2f}x")
     for result in swept:
-        left, right = result["timing"], alone[name(result)]["timing"]
-        meets = left["ci95_ms"][0] <= right["ci95_ms"][1] and right["ci95_ms"][0] <= left["ci95_ms"][1]
-        said = "meet" if meets else "APART"
-        print(f"  {left['median_ms']:8.3f} {right['median_ms']:8.3f} ms  {said}  {name(result)[2]}")
+        left, right = (msgspec.convert(one["timing"], Timing) for one in (result, alone[name(result)]))
+        ratio = ratio_of(left, right)
+        equal = ratio.ci95[0] <= 1 <= ratio.ci95[1]
+        said = f"{ratio.value:.3f} [{ratio.ci95[0]:.3f}, {ratio.ci95[1]:.3f}]{'' if equal else ' APART'}"
+        print(f"  {left.median_ms:8.3f} {right.median_ms:8.3f} ms  {name(result)[2]}  {said}")
 
 
 def gpu(folder: Path) -> None:
