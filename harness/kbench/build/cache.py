@@ -98,8 +98,9 @@ class Cache:
 
     def note_failure(self, key: str, told: bytes) -> None:
         """Remembers for a while what does not build: who builds ahead and who evaluates ask one after the other."""
-        with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
-            file.write(told)
+        with contextlib.suppress(OSError):
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix="new-", delete=False) as file:
+                file.write(told)
             Path(file.name).replace(self.folder / f"failed-{key}")
 
     def failure(self, key: str) -> bytes | None:

@@ -99,13 +99,17 @@ def counting(results: Iterable[Result]) -> tuple[list[Result], tuple[str, ...]]:
     free = [one for one in listed if one.seed is None]
     versions = {one.problem.id: one.problem.sha256 for one in free}  # the last one stays
     current = [one for one in free if one.problem.sha256 == versions[one.problem.id]]
-    newest = {(_likeness(one), _name(one)): one for one in current}
+    newest: dict[tuple[bytes, tuple[str | None, ...]], Result] = {}
+    for one in current:
+        name = _likeness(one), _name(one)
+        newest.pop(name, None)  # so that the newest of all stands last
+        newest[name] = one
     notes = []
     if seeded:
         notes.append(f"{units.plural(len(seeded), 'result')} made with --seed left out")
     if len(current) < len(free):
         notes.append(f"{units.plural(len(free) - len(current), 'result')} of older versions of a problem left out")
-    return sorted(newest.values(), key=_age), tuple(notes)
+    return list(newest.values()), tuple(notes)
 
 
 def _group(members: list[Result], baseline: str, notes: tuple[str, ...]) -> Group:

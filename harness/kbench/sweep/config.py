@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from kbench.device.names import PATTERN, check_name
+from kbench.device.names import check_name
 from kbench.errors import UsageFault
 from kbench.options import Option
 from kbench.records import Record
@@ -202,6 +202,8 @@ def _plain(text: str) -> str:
 
 
 def _device(text: str) -> str:
-    if not PATTERN.fullmatch(text):
-        raise ValueError(f"unknown device {text!r}; devices are auto, cpu, cuda and cuda:<index>")
+    try:
+        check_name(text)
+    except UsageFault as fault:
+        raise ValueError(f"{fault.message}; {fault.fix}") from None
     return text
