@@ -12,7 +12,7 @@ from kbench import units
 from kbench.cli import tables
 from kbench.errors import UsageFault
 from kbench.records import Result, comparable
-from kbench.report import compare
+from kbench.report import board, compare
 from kbench.report.compare import Compared, Comparison, Name
 from kbench.sweep.store import read
 
@@ -61,8 +61,7 @@ def _row(one: Comparison) -> list[str]:
     ratio = one.ratio
     figures = [f"{ratio.value:.3f}x", f"[{ratio.ci95[0]:.3f}, {ratio.ci95[1]:.3f}]"] if ratio else ["", ""]
     times = [_said(one.before, one.before_ms), _said(one.after, one.after_ms)]
-    solution = one.solution.removeprefix(one.problem + "/")
-    return [one.change, one.problem, one.workload, f"{one.set}: {solution}" if one.set else solution, *times, *figures]
+    return [one.change, one.problem, one.workload, board.named(one), *times, *figures]
 
 
 def _said(verdict: str, ms: float | None) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kbench import units
 from kbench.records import Speedup
 from kbench.report import summary
+from kbench.report.compare import Comparison
 from kbench.report.standing import Group, Standing
 from kbench.report.summary import Best, Summary
 
@@ -113,16 +114,16 @@ def _best_row(one: Best) -> Cells:
     tried = f"{one.passed} of {one.results}"
     if one.best is None:
         return [one.problem, one.workload, tried, "", "", "", ""]
-    return [one.problem, one.workload, tried, _named(one.best), *_speedup(one.best.speedup), _time(one.best)]
+    return [one.problem, one.workload, tried, named(one.best), *_speedup(one.best.speedup), _time(one.best)]
 
 
 def _result_row(one: Standing) -> Cells:
     rank = str(one.rank) if one.rank else ""
-    row = [rank, one.problem, one.workload, _named(one), one.verdict, *_speedup(one.speedup), _time(one)]
+    row = [rank, one.problem, one.workload, named(one), one.verdict, *_speedup(one.speedup), _time(one)]
     return [*row, one.key or ""]
 
 
-def _named(one: Standing) -> str:
+def named(one: Standing | Comparison) -> str:
     """The solution's name without the problem's, which stands beside it."""
     short = one.solution.removeprefix(one.problem + "/")
     return f"{one.set}: {short}" if one.set else short
