@@ -110,6 +110,62 @@ def _workers(root: int) -> list[int]:
     return found
 
 
+def _oldest(referee: Referee) -> int:
+    """The worker that has lived longest."""
+    assert referee._process
+    fields = {
+        pid: Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in _workers(referee._process.pid)
+    }
+    return min(fields, key=lambda pid: int(fields[pid][19]))
+
+
+def _variant(folder: Path, name: str, *changes: tuple[str, str]) -> tuple[Path, Path]:
+    """A problem like the plain one, and a solution that does just the same."""
+    text = AFFINE.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    problem, solution = folder / f"{name}.py", folder / f"{name}_new.py"
+    problem.write_text(text)
+    solution.write_text(text.replace("class Model(", "class ModelNew("))
+    return problem, solution
+
+
+def test_a_baselines_worker_goes_on_to_the_next_problem(tmp_path: Path) -> None:
+    pairs = [_variant(tmp_path, f"p{number}", ("+ 1.0", f"+ {number}.0")) for number in range(3)]
+    with Referee("cpu", root=str(ROOT)) as referee:
+        assert referee.evaluate(*pairs[0], settings=quick())[0].verdict == "passed"
+        first = _oldest(referee)
+        for problem, solution in pairs:
+            assert referee.evaluate(problem, solution, settings=quick())[0].verdict == "passed"
+            assert _oldest(referee) == first
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "torch.set_default_dtype(torch.float64)",
+        "torch.set_num_threads(3)",
+        "torch.backends.cudnn.benchmark = True",
+        "kept or kept.append(bytearray(300 * 2**20))",
+    ],
+)
+def test_but_not_where_the_problem_left_something_behind(left: str, tmp_path: Path) -> None:
+    """In `forward`, where only the end shows it."""
+    odd = (
+        ("return x", f"{left}\n        return x"),
+        ("import torch\n", "import sys\n\nimport torch\n\nkept = sys.kept = []\n"),
+    )
+    problem, _ = _variant(tmp_path, "odd", *odd)
+    with Referee("cpu", root=str(ROOT)) as referee:
+        referee.evaluate(problem, PLAIN, settings=quick())
+        assert referee.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
+        first = _oldest(referee)
+        referee.evaluate(problem, PLAIN, settings=quick())
+        assert referee.evaluate(AFFINE, PLAIN, settings=quick())[0].verdict == "passed"
+        assert _oldest(referee) != first
+
+
 def _below(pid: int, root: int) -> bool:
     while pid > 1 and pid != root:
         pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])

@@ -68,6 +68,10 @@ class Round(Record, frozen=True, tag=True):
     mode: Literal["batch", "single", "null-batch", "null-single"]
 
 
+class Forget(Record, frozen=True, tag=True):
+    """The problem is over: let go of all that belongs to it. Only a baseline's worker is told so."""
+
+
 class BuildReply(Record, frozen=True, tag=True):
     """The artifact comes along as a descriptor, unless the build failed; after it the glue, where it needs that."""
 
@@ -77,7 +81,7 @@ class BuildReply(Record, frozen=True, tag=True):
     ahead: bool = False  # built for another machine: nothing comes along, nothing of it can be called here
 
 
-ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | BuildReply
+ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | Forget | BuildReply
 
 
 class BuildAsk(Record, frozen=True, tag=True):
@@ -143,6 +147,13 @@ class Finished(Record, frozen=True, tag=True):
     odd: dict[str, Skeleton] = {}
 
 
+class Forgotten(Record, frozen=True, tag=True):
+    """What a problem leaves behind: memory that is not handed back, and settings of the process."""
+
+    left_bytes: int
+    changed: tuple[str, ...]
+
+
 class Fault(Record, frozen=True, tag=True):
     """The solution raised, or lacks what it must have."""
 
@@ -151,7 +162,7 @@ class Fault(Record, frozen=True, tag=True):
     traceback: str
 
 
-FromWorker = BuildAsk | Loaded | Constructed | Done | Armed | Returned | Finished | Fault
+FromWorker = BuildAsk | Loaded | Constructed | Done | Armed | Returned | Finished | Forgotten | Fault
 
 
 def offsets(specs: list[TensorSpec], itemsizes: list[int]) -> tuple[list[int], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from pathlib import Path
 from typing import Literal
@@ -39,11 +40,21 @@ class Cpu:
         assert fd is not None
         return memory.attach(fd, count)
 
+    def detach(self, memory: torch.Tensor) -> None:
+        """The mapping ends with its last tensor."""
+
     def synchronize(self) -> None:
         """The CPU has no queue."""
 
     def free_bytes(self) -> int:
         return available_memory()
+
+    def held_bytes(self) -> int:
+        resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+        return (resident - shared) * mmap.PAGESIZE
+
+    def warm_up(self) -> None:
+        """The first call of anything costs little here."""
 
     def hand_back(self) -> None:
         """The host's memory is not kept back."""

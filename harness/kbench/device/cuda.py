@@ -59,13 +59,23 @@ class Cuda:
     def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
         return driver.as_tensor(driver.open_export(handle), count)
 
+    def detach(self, memory: torch.Tensor) -> None:
+        driver.close_export(memory.data_ptr())
+
     def synchronize(self) -> None:
         torch.cuda.synchronize()
 
     def free_bytes(self) -> int:
-        torch.cuda.empty_cache()
         # What this process holds for the moment is free for the evaluation too.
-        return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_allocated()
+        return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_reserved()
+
+    def held_bytes(self) -> int:
+        torch.cuda.empty_cache()
+        return torch.cuda.memory_reserved()
+
+    def warm_up(self) -> None:
+        square = torch.ones(64, 64, device=self.torch_device)
+        torch.relu(square @ square).sum().item()
 
     def hand_back(self) -> None:
         # Asked before every round: the flat dict of torch.cuda.memory_stats takes ten times as long to make.

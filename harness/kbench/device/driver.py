@@ -55,6 +55,10 @@ def open_export(handle: bytes) -> int:
     return pointer.value
 
 
+def close_export(pointer: int) -> None:
+    _check(_driver().cuIpcCloseMemHandle(ctypes.c_uint64(pointer)), "cuIpcCloseMemHandle")
+
+
 def as_tensor(pointer: int, count: int) -> torch.Tensor:
     return torch.as_tensor(Bytes(pointer, max(count, 1)), device="cuda")
 

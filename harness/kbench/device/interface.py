@@ -35,9 +35,18 @@ class Device(Protocol):
     def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
         """In the worker: the same memory as bytes."""
 
+    def detach(self, memory: torch.Tensor) -> None:
+        """In the worker: the end of what `attach` gave. None of its views may be used any more."""
+
     def synchronize(self) -> None: ...
 
     def free_bytes(self) -> int: ...
+
+    def held_bytes(self) -> int:
+        """In the worker: the memory that its process holds of this device and cannot hand back."""
+
+    def warm_up(self) -> None:
+        """Does what is slow the first time and what nearly every model needs: products, elementwise work, a sum."""
 
     def hand_back(self) -> None:
         """Gives memory that this process only keeps for later back to the device, where that is much."""

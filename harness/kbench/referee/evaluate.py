@@ -24,6 +24,7 @@ from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.events import Entered
 from kbench.referee.exam import Exam, Exams, Instance
+from kbench.referee.handle import Handle
 from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
@@ -78,7 +79,7 @@ class Evaluation:
         except Stopped as stop:
             ruling = stop.ruling
             if ruling.verdict == "unsupported":
-                self.exams.drop()  # it may be a baseline that is in the middle of something
+                self.exams.discard()  # it may be a baseline that is in the middle of something
         finally:
             self._end()
         self.draft.seconds["total"] = time.monotonic() - began
@@ -113,16 +114,15 @@ class Evaluation:
             if not exam.suits(constructed):
                 raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))
             instance = self._check(exam, "second", constructed)
-        self.staff.settle()
-        with self._stage("time"):
+        with self.staff.quiet(), self._stage("time"):
             self._time(exam, instance)
+        self.staff.restock()  # as early as it disturbs nothing that is timed
 
     def _load(self, exam: Exam) -> None:
         with self._stage("load"):
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
             # Before the solution, which may fail: the exam is for the next one too.
             self._load_baselines(exam)
-            self.staff.restock()
             handle = self.solution.handle
             handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
             path = self._placed(self.solution)
@@ -143,8 +143,13 @@ class Evaluation:
 
     def _load_baselines(self, exam: Exam) -> None:
         for name in exam.missing():
-            exam.baselines.append(Side(name, self.staff.hire(), self.device, self._patience(name)))
+            exam.baselines.append(Side(name, self._baseline_worker(), self.device, self._patience(name)))
             self._load_baseline(exam.baselines[-1])
+
+    def _baseline_worker(self) -> Handle:
+        """Several processes, or a run to be repeated exactly, are asked for to have fresh ones."""
+        fresh = self.asked.processes > 1 or self.asked.seed is not None
+        return self.staff.hire() if fresh else self.staff.hire_again()
 
     def _load_baseline(self, side: Side) -> None:
         try:
@@ -230,7 +235,7 @@ class Evaluation:
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
         except Stopped:
-            self.exams.drop()  # an answer of a baseline may be on its way
+            self.exams.discard()  # an answer of a baseline may be on its way
             raise
 
     def _time(self, exam: Exam, instance: Instance) -> None:
@@ -306,3 +311,4 @@ class Evaluation:
         if self.asked.keep:
             side.handle.keep(self.asked.keep)
         self.staff.part(side)
+        self.staff.restock()

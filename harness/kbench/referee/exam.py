@@ -195,9 +195,9 @@ class Exam:
             self._held = now
         return needed
 
-    def close(self, part: Callable[[Side], None]) -> None:
+    def close(self, end: Callable[[Side], None]) -> None:
         for side in self.baselines:
-            part(side)
+            end(side)
         self.baselines = []
         self._instances = {}
 
@@ -312,6 +312,14 @@ class Exams:
         return self._current
 
     def drop(self) -> None:
+        """The end of this problem."""
+        self._close(self.staff.retire)
+
+    def discard(self) -> None:
+        """The same where a baseline may be in the middle of something."""
+        self._close(self.staff.part)
+
+    def _close(self, end: Callable[[Side], None]) -> None:
         if self._current:
-            self._current.close(self.staff.part)
+            self._current.close(end)
         self._current = None

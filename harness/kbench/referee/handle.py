@@ -56,17 +56,27 @@ class Handle:
         self.failed_build: str | None = None
         self.builds: Builds | None = None
         self.build_count = 0
+        self._has_keeper = False
         self._was_up = False
 
     def is_up(self) -> bool:
         """Whether keeper and worker came up and nothing ended since."""
         with contextlib.suppress(Closed, Late, Malformed):
+            self._await_keeper()
             if not self._was_up:
-                self.control.receive(Up, KEEPER_S)
                 self.work.receive(Done, START_S)
                 self._was_up = True
             return not self.control.waiting()
         return False
+
+    def has_risen(self) -> bool:
+        """The same without waiting."""
+        return self._was_up or (self.work.waiting() and self.is_up())
+
+    def _await_keeper(self) -> None:
+        if not self._has_keeper:
+            self.control.receive(Up, KEEPER_S)
+            self._has_keeper = True
 
     def place(self, path: str, text: str | None, folder: str | None) -> str:
         """Puts the solution into the worker's scratch; its path there."""
@@ -117,7 +127,8 @@ class Handle:
 
     def freeze(self) -> None:
         """Stops every process in the jail. One that is gone is found out about when it is asked."""
-        with contextlib.suppress(Stopped):
+        with contextlib.suppress(Stopped, Closed, Late, Malformed):
+            self._await_keeper()
             self._ask_keeper(Freeze(on=True), Frozen)
 
     def thaw(self) -> None:

@@ -54,7 +54,7 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
         gc.collect()
         if not client.waiting():
             staff.see_off()
-        device.free_bytes()
+        device.hand_back()
 
 
 def _answer(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked: ToReferee) -> None:
@@ -65,12 +65,12 @@ def _answer(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked
             _evaluate(client, staff, builder, exams, asked)
         client.send(Complete())
     except KbenchError as fault:
-        exams.drop()
+        exams.discard()
         client.send(Failed(type(fault).__name__, fault.message, fault.fix))
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise
-        exams.drop()
+        exams.discard()
         text = (str(error) or type(error).__name__).splitlines()[0][:200]
         client.send(Failed(DoesNotFit.__name__, f"out of memory: {text}", "choose a smaller --workload"))
 

@@ -130,7 +130,7 @@ class Reference:
                 heads = None if upstream is None else [widened(part) for part in upstream]
                 return self.run(wide, widened_inputs(inputs), heads), "float64"
             except (MachineFault, ProblemFault):
-                self.device.free_bytes()
+                self.device.hand_back()
                 return self.run(model, inputs, upstream), "float32"
 
     def seconds_per_call(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> float:

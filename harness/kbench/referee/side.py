@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,8 @@ from kbench.protocol import (
     Constructed,
     Done,
     Finished,
+    Forget,
+    Forgotten,
     Load,
     Loaded,
     Returned,
@@ -31,6 +34,7 @@ from kbench.referee.ruling import Stopped
 SOLUTION = "solution"
 POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
 LONGEST_CLAIM_MS = 1e7
+MOST_KEPT = 256 * 2**20  # by a worker that goes on to another problem
 Mode = Literal["batch", "single", "null-batch", "null-single"]
 
 
@@ -135,6 +139,20 @@ class Side:
         self._demand_claims(finished, len(slots) if mode == "batch" and self.device.kind == "cuda" else 0)
         return Run(walls, finished, places, seen, flushed)
 
+    def vacate(self) -> None:
+        """The problem is over for this worker; `vacated` waits until it has let go."""
+        with contextlib.suppress(Stopped):  # `vacated` finds out
+            self.handle.send(Forget())
+
+    def vacated(self) -> bool:
+        """Whether the worker can serve another problem as a fresh one would."""
+        try:
+            left = self.handle.expect(Forgotten, self.seconds["load"])
+        except Stopped:
+            return False
+        self._free()
+        return left.left_bytes <= MOST_KEPT and not left.changed
+
     def leave(self) -> None:
         """Ends the worker without waiting until it is gone: its device takes a while to let go."""
         self.handle.leave()
@@ -142,6 +160,9 @@ class Side:
     def close(self) -> None:
         """Ends the worker, then frees what was shared with it."""
         self.handle.end()
+        self._free()
+
+    def _free(self) -> None:
         if self.gate:
             self.gate.close()
         if self.arena:

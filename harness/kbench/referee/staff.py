@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kbench.device.interface import Device
 from kbench.errors import MachineFault
@@ -15,10 +16,11 @@ from kbench.jail.zygote import Import
 from kbench.machine import available_memory
 from kbench.referee.handle import Handle
 from kbench.referee.side import Side
+from kbench.settings import COMPILED
 from kbench.wire import Channel
 
 MEMORY_SHARE = 0.7
-ROOM_SHARE = 0.05
+ROOM_SHARE = 0.25
 FOR_GRADIENTS = "torch.fx.experimental.symbolic_shapes"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
 
@@ -33,12 +35,14 @@ class Staff:
         self._plan = self._make_plan()
         self._spares: list[Handle] = []
         self._parting: list[Side] = []
+        self._vacating: Side | None = None
+        self._experienced: Handle | None = None
         self._for_gradients = False
 
     def hire(self) -> Handle:
         """A worker that is up or about to be."""
         while self._spares:
-            spare = self._spares.pop()
+            spare = self._spares.pop(0)  # the one that has had the most time to rise
             if spare.is_up():
                 return spare
             spare.end()
@@ -49,6 +53,37 @@ class Staff:
             why = log[-1] if log else "it ends without a word"
             raise MachineFault(f"a worker cannot be started in its jail here: {why}", "see kbench doctor")
         return fresh
+
+    def hire_again(self) -> Handle:
+        """A worker for a baseline: the one that served the problem before, where it went on."""
+        self._regain()
+        known, self._experienced = self._experienced, None
+        if known and known.is_up():
+            return known
+        if known:
+            known.end()
+        return self.hire()
+
+    def retire(self, side: Side) -> None:
+        """The end of a baseline's problem. Its worker, which never ran a solution, can go on to the next one.
+
+        A process with a context on a GPU takes half a second to make, and holds the driver's one lock meanwhile,
+        for which the referees of all other GPUs then wait.
+        """
+        taken = self._vacating or self._experienced
+        if self.spares and not taken and side.name not in COMPILED and side.is_idle():
+            side.vacate()
+            self._vacating = side
+        else:
+            self.part(side)
+
+    def _regain(self) -> None:
+        """Waits until a retired worker has let go of its problem."""
+        side, self._vacating = self._vacating, None
+        if side and side.vacated():
+            self._experienced = side.handle
+        elif side:
+            self.part(side)
 
     def stock(self, count: int) -> None:
         """Starts spare workers, so that the next ones cost no waiting."""
@@ -73,26 +108,37 @@ class Staff:
 
     def see_off(self) -> None:
         """Waits until those that were parted with are gone, and frees what was shared with them."""
+        self._regain()
         for side in self._parting:
             side.close()
         self._parting = []
 
     def make_room(self) -> None:
         """Waits for those that were parted with only where what was shared with them is much of the memory."""
-        shared = sum(side.arena.bytes for side in self._parting if side.arena)
+        leaving = [*self._parting, *([self._vacating] if self._vacating else [])]
+        shared = sum(side.arena.bytes for side in leaving if side.arena)
         if shared > ROOM_SHARE * (self.device.info().memory_bytes or 0):
             self.see_off()
 
-    def settle(self) -> None:
-        """Waits until the spares are up and the old ones gone: either would disturb what is timed."""
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """While something is timed nobody leaves, and spares that are not up yet stand still."""
         self.see_off()
-        for spare in self._spares:
-            spare.is_up()
+        rising = [spare for spare in self._spares if not spare.has_risen()]
+        for spare in rising:
+            spare.freeze()
+        try:
+            yield
+        finally:
+            for spare in rising:
+                spare.thaw()
 
     def dismiss(self) -> None:
-        for spare in self._spares:
-            spare.end()
-        self._spares = []
+        self._regain()
+        for handle in (*self._spares, self._experienced):
+            if handle:
+                handle.end()
+        self._spares, self._experienced = [], None
 
     def demand_jail(self) -> None:
         if self.lacking:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import torch
 
 from kbench import module
 from kbench.device import heap
+from kbench.device.choose import worker_device
 from kbench.protocol import (
     MAX_TEXT,
     Call,
     Construct,
     Done,
     Fault,
+    Forget,
+    Forgotten,
     FromWorker,
     Load,
     OpenArena,
@@ -41,46 +44,54 @@ OUT_OF_MEMORY = (
 def run(channel: Channel) -> NoReturn:
     scratch = os.environ["KBENCH_SCRATCH"]
     warnings.filterwarnings("ignore", message="Can't initialize NVML")  # the jail has none, and needs none
-    if os.environ.get("CUDA_VISIBLE_DEVICES"):
-        torch.zeros(1, device="cuda")
     heap.settle()
+    device = worker_device("cuda" if os.environ.get("CUDA_VISIBLE_DEVICES") else "cpu")
+    device.warm_up()
     intercept.install(channel, scratch)
-    handle = _handlers(Subject(scratch), channel)
+    began_with = device.held_bytes()
     channel.send(Done())
+    while True:
+        changed = _serve(channel, scratch)
+        gc.collect()
+        channel.send(Forgotten(left_bytes=device.held_bytes() - began_with, changed=changed))
+
+
+def _serve(channel: Channel, scratch: str) -> tuple[str, ...]:
+    """One solution, or one problem as a baseline, until the referee says that it is over: the settings it changed."""
+    subject = Subject(scratch)
+    runner = Runner(subject, channel)
     while True:
         try:
             message = channel.receive(ToWorker)
         except Closed:
             os._exit(0)
+        if isinstance(message, Forget):
+            runner.close()
+            return subject.forget()
         try:
-            reply = handle(message)
+            reply = _answer(message, subject, runner, channel)
         except BaseException as error:  # noqa: BLE001  the worker's top: whatever a solution raises is its fault
             reply = fault(error, scratch)
         channel.send(reply)
 
 
-def _handlers(subject: Subject, channel: Channel) -> Callable[[ToWorker], FromWorker]:
-    runner = Runner(subject, channel)
-
-    def handle(message: ToWorker) -> FromWorker:
-        match message:
-            case Load():
-                return subject.load(message)
-            case Construct():
-                return subject.construct(message)
-            case TakeWeights():
-                return subject.take_weights(message, channel.take_fds(1)[0])
-            case OpenArena():
-                runner.open(message, channel.take_fds(len(channel.fds)))
-                return Done()
-            case Call():
-                return runner.call(message)
-            case Round():
-                return runner.round(message)
-            case _:
-                raise Unfit(f"unexpected {type(message).__name__}")
-
-    return handle
+def _answer(message: ToWorker, subject: Subject, runner: Runner, channel: Channel) -> FromWorker:
+    match message:
+        case Load():
+            return subject.load(message)
+        case Construct():
+            return subject.construct(message)
+        case TakeWeights():
+            return subject.take_weights(message, channel.take_fds(1)[0])
+        case OpenArena():
+            runner.open(message, channel.take_fds(len(channel.fds)))
+            return Done()
+        case Call():
+            return runner.call(message)
+        case Round():
+            return runner.round(message)
+        case _:
+            raise Unfit(f"unexpected {type(message).__name__}")
 
 
 def fault(error: BaseException, scratch: str) -> Fault:

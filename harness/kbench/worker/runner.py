@@ -22,7 +22,9 @@ class Runner:
     def __init__(self, subject: Subject, channel: Channel) -> None:
         self.subject = subject
         self.channel = channel
+        self.device: Device
         self.gate: Gate | None = None
+        self.attached: list[torch.Tensor] = []
         self.inputs: list[Any] = []
         self.outputs: list[list[torch.Tensor]] = []
         self.expected: Skeleton = tree.Plain(value=None, kind="None")
@@ -39,10 +41,10 @@ class Runner:
     def open(self, arena: OpenArena, fds: list[int]) -> None:
         device = worker_device(self.subject.order.device)
         in_fd, out_fd, fds = (fds[0], fds[1], fds[2:]) if device.kind == "cpu" else (None, None, fds)
-        given = device.attach(arena.input_handle, in_fd, arena.slots * arena.input_stride)
-        taken = device.attach(arena.output_handle, out_fd, arena.slots * arena.output_stride)
-        self.gate = device.join_gate(fds)
         self.device = device
+        given = self._attach(arena.input_handle, in_fd, arena.slots * arena.input_stride)
+        taken = self._attach(arena.output_handle, out_fd, arena.slots * arena.output_stride)
+        self.gate = device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
         self.expected = tree.without(arena.outputs, "state")  # timed calls hand in no buffers
@@ -54,16 +56,28 @@ class Runner:
         self.count = len(tree.specs(self.expected))
         self.simple = all(isinstance(leaf, TensorSpec) for leaf in tree.leaves(self.expected))
         if arena.flush_bytes:
-            self._open_flush(device, arena)
+            self._open_flush(arena)
         gc.collect()
         gc.freeze()  # what is alive now stays: collecting before each round then takes no time
 
-    def _open_flush(self, device: Device, arena: OpenArena) -> None:
+    def _attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
+        self.attached.append(self.device.attach(handle, fd, count))
+        return self.attached[-1]
+
+    def _open_flush(self, arena: OpenArena) -> None:
         count = arena.flush_bytes // 4
-        words = device.attach(arena.flush_handle, None, arena.slots * arena.flush_bytes + ALIGNMENT).view(torch.int32)
+        words = self._attach(arena.flush_handle, None, arena.slots * arena.flush_bytes + ALIGNMENT).view(torch.int32)
         self.flush = [words[slot * count : (slot + 1) * count] for slot in range(arena.slots)]
         self.secret = words[arena.slots * count]
         self.events = [(_event(), _event()) for _ in range(arena.slots)]
+
+    def close(self) -> None:
+        """Lets go of the arena: only then the referee can have its memory back."""
+        self.inputs, self.outputs, self.flush, self.secret = [], [], [], torch.empty(0)
+        for memory in self.attached:
+            self.device.detach(memory)
+        if self.gate:
+            self.gate.close()
 
     def call(self, order: Call) -> Returned:
         self.subject.restore_buffers()

@@ -19,6 +19,7 @@ from kbench.protocol import Construct, Constructed, Done, Load, Loaded, TakeWeig
 from kbench.settings import COMPILED
 
 ENTRIES = ("ModelNew", "Model")
+MODULE = "kbench_subject"
 
 
 class Unfit(Exception):
@@ -30,6 +31,8 @@ class Subject:
         self.scratch = scratch
         self.model: Any = None
         self.entry: Any = None
+        self.folder = ""
+        self.settings = _flags()
         self.order = Load(path="", entry=None, device="cpu", threads=1)
         self.initial: dict[str, torch.Tensor] = {}
 
@@ -37,14 +40,14 @@ class Subject:
         self.order = order
         if order.device == "cpu":
             torch.set_num_threads(order.threads)
-        before = _flags()
-        folder = str(Path(order.path).parent)
-        sys.path.insert(0, folder)
+        self.settings = _flags()
+        self.folder = str(Path(order.path).parent)
+        sys.path.insert(0, self.folder)
         overrides = pickle.loads(order.overrides) if order.overrides else None
-        loaded = module.execute(Path(order.path).read_text(), order.path, "kbench_subject", overrides)
+        loaded = module.execute(Path(order.path).read_text(), order.path, MODULE, overrides)
         name = _entry_name(loaded, order)
         self.entry = getattr(loaded, name)
-        return Loaded(entry=name, changed=_changes(before))
+        return Loaded(entry=name, changed=_changes(self.settings))
 
     def construct(self, order: Construct) -> Constructed:
         before = _flags()
@@ -91,6 +94,13 @@ class Subject:
                 if name in self.initial and self.initial[name].shape == value.shape:
                     value.copy_(self.initial[name])
 
+    def forget(self) -> tuple[str, ...]:
+        """Takes out of the process what loading put into it; tells the settings that are others now."""
+        sys.modules.pop(MODULE, None)
+        if self.folder in sys.path:
+            sys.path.remove(self.folder)
+        return _changes(self.settings)
+
     def named(self, kind: str) -> dict[str, torch.Tensor]:
         model = getattr(self.model, "_orig_mod", self.model)
         listed = getattr(model, f"named_{kind}", None)
@@ -116,6 +126,9 @@ def _flags() -> dict[str, str]:
     """Process-wide settings that honest solutions do set; the result names what changed."""
     return {
         "default_dtype": str(torch.get_default_dtype()),
+        "default_device": str(torch.get_default_device()),
+        "grad_enabled": str(torch.is_grad_enabled()),
+        "deterministic": str(torch.are_deterministic_algorithms_enabled()),
         "float32_matmul_precision": torch.get_float32_matmul_precision(),
         "num_threads": str(torch.get_num_threads()),
         "cudnn.benchmark": str(torch.backends.cudnn.benchmark),
