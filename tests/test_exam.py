@@ -13,6 +13,7 @@ import pytest
 from conftest import AFFINE, BROKEN, ROOT, quick
 from kbench.client import Referee
 from kbench.errors import ProblemFault
+from kbench.referee.main import SPARES
 
 FAILURES = sorted(
     path
@@ -111,12 +112,12 @@ def _workers(root: int) -> list[int]:
 
 
 def _oldest(referee: Referee) -> int:
-    """The worker that has lived longest."""
+    """The worker that has lived longest, once those that were parted with are gone."""
     assert referee._process
-    fields = {
-        pid: Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in _workers(referee._process.pid)
-    }
-    return min(fields, key=lambda pid: int(fields[pid][19]))
+    deadline = time.monotonic() + 10
+    while len(found := _workers(referee._process.pid)) != 1 + SPARES and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return min(found, key=lambda pid: int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]))
 
 
 def _variant(folder: Path, name: str, *changes: tuple[str, str]) -> tuple[Path, Path]:

@@ -73,5 +73,11 @@ def test_few_samples_span_their_extremes() -> None:
     assert stats.bootstrap([1.0, 2.0, 3.0, 9.0, 4.0, 5.0]) == Estimate(3.5, 1.0, 9.0)
 
 
+def test_a_few_disturbed_samples_do_not_move_what_was_undisturbed() -> None:
+    assert stats.undisturbed([0.6]) == 0.6
+    assert stats.undisturbed([6.6, 1.1, 6.3, 0.99, 6.2, 0.8]) == 0.99
+    assert stats.undisturbed([0.5] * 5 + [30.0] * 10) == 0.5
+
+
 def test_what_is_no_number_is_not_tight() -> None:
     assert StopRule(2.0, 0.01, min_pairs=10).verdict([float("inf")] * 10, 0.1, 400) is None

@@ -41,8 +41,6 @@ END_S = 5.0
 # torch.utils.cpp_extension asks on import whether CUDA is there: through NVML, or no fork could use CUDA later.
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
-    "GOMP_SPINCOUNT": "20000",
-    "KMP_BLOCKTIME": "1",
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 
@@ -53,15 +51,24 @@ class Referee:
     """A warm referee for one device: `with Referee("cpu") as referee: referee.evaluate(...)`."""
 
     def __init__(
-        self, device: str = "auto", root: str | None = None, cores: Iterable[int] = (), tied: bool = False
+        self,
+        device: str = "auto",
+        root: str | None = None,
+        cores: Iterable[int] = (),
+        tied: bool = False,
+        gradients: bool = False,
     ) -> None:
-        """`cores` are those that it may use; with `tied` it also ends with the thread that starts it."""
+        """`cores` are those that it may use; with `tied` it also ends with the thread that starts it.
+
+        `gradients` says that some problem will ask for them: what that needs is then imported once, at the start.
+        """
         check_name(device)
         if sys.platform != "linux":
             raise MachineFault("kbench runs on Linux only", "use a Linux machine")
         self.device = device
         self.cores = ",".join(map(str, sorted(cores)))
         self.tied = tied
+        self.gradients = gradients
         self.ready: Ready | None = None
         self.root = catalog.find_root(root)
         self._process: subprocess.Popen[bytes] | None = None
@@ -169,7 +176,8 @@ class Referee:
         # The death signal is bound to the thread that forks.
         bound = self.tied or threading.current_thread() is threading.main_thread()
         parent = str(os.getpid() if bound else 0)
-        command = [sys.executable, "-P", "-m", "kbench.host", str(theirs.fileno()), parent, self.device, self.cores]
+        told = [str(theirs.fileno()), parent, self.device, self.cores, "gradients" if self.gradients else ""]
+        command = [sys.executable, "-P", "-m", "kbench.host", *told]
         self._process = subprocess.Popen(
             command,
             pass_fds=(theirs.fileno(),),

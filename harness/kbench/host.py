@@ -6,6 +6,7 @@ zygote forks later start in 30 ms and know nothing.
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -18,16 +19,19 @@ import kbench.referee.main
 import kbench.worker.main
 from kbench.build import builder
 from kbench.jail import linux, zygote
+from kbench.referee.staff import FOR_GRADIENTS
 from kbench.wire import Channel, Closed, pair
 
 
 def main(arguments: list[str]) -> None:
-    fd, parent, device, cores = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
+    fd, parent, device, cores, gradients = int(arguments[0]), int(arguments[1]), *arguments[2:]
     if parent:
         linux.die_with_parent(parent)
     if cores:
         os.sched_setaffinity(0, map(int, cores.split(",")))
     linux.set_name("kbench.referee")
+    if gradients:
+        importlib.import_module(FOR_GRADIENTS)
     client = Channel(socket.socket(fileno=fd))
     to_zygote = _split_off(lambda requests: zygote.serve(requests, kbench.worker.main.run), (client,), accepts=True)
     to_builder = _split_off(builder.serve, (client, to_zygote), accepts=False)

@@ -54,6 +54,11 @@ def names_in(value: ast.expr) -> tuple[str, ...] | None:
     return tuple(listed)
 
 
+def is_true(value: ast.expr | None) -> bool:
+    """Whether it is written out as True."""
+    return isinstance(value, ast.Constant) and value.value is True
+
+
 def own_traceback(error: BaseException, folder: str) -> str:
     """The traceback from the first frame below `folder` on; whole where there is none."""
     frame: TracebackType | None = error.__traceback__

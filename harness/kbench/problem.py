@@ -71,6 +71,7 @@ class Outline(Record, frozen=True):
     workloads: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
+    grad: bool = False
 
 
 def outline(source: Source) -> Outline:
@@ -78,11 +79,13 @@ def outline(source: Source) -> Outline:
     entries = module.written(source.text, "KBENCH")
     if entries is None:
         raise _fault(source, "KBENCH is computed, not written out", "write KBENCH = dict(...), for sweeps to read it")
-    found = {key: module.names_in(entries[key]) for key in Outline.__struct_fields__ if key in entries}
+    lists = [key for key in Outline.__struct_fields__ if key != "grad"]
+    found = {key: module.names_in(entries[key]) for key in lists if key in entries}
     hidden = [key for key, names in found.items() if names is None]
     if hidden:
         raise _fault(source, f"{hidden[0]} in KBENCH is computed, not written out", "write its names out")
-    return Outline(**{key: names for key, names in found.items() if names is not None})
+    grad = module.is_true(entries.get("grad"))
+    return Outline(grad=grad, **{key: names for key, names in found.items() if names is not None})
 
 
 def load(source: Source, overrides: Mapping[str, Any] | None = None) -> ModuleType:

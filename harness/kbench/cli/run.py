@@ -81,7 +81,7 @@ def command(
     _warn(plan)
     folder = output or _folder(wanted, found_root, shard)
     if dry_run:
-        return preview(pairs, devices, lambda names: _crew(names, found_root, False, {}), folder, rerun)
+        return preview(pairs, devices, lambda names: _crew(names, found_root, False, {}, False), folder, rerun)
     with Folder(folder, wanted.name) as kept:
         if kept.store.torn:
             _say(f"cut off a torn last line of {units.size(kept.store.torn)}: that pair runs again")
@@ -100,7 +100,7 @@ def _run(
     max_failures: int | None,
 ) -> Outcome:
     by_kind: dict[Kind, Place] = {}
-    crew = _crew(devices, root, rerun == "all", by_kind)
+    crew = _crew(devices, root, rerun == "all", by_kind, any(pair.grad for pair in pairs))
     watcher = sweep_progress.progress()
     sweep = Sweep(crew, devices, wanted.retries, watcher, rerun, max_failures)
     places = sweep.gather()
@@ -117,7 +117,7 @@ def _run(
     return outcome
 
 
-def _crew(devices: list[str], root: Path | None, afresh: bool, by_kind: dict[Kind, Place]) -> Crew:
+def _crew(devices: list[str], root: Path | None, afresh: bool, by_kind: dict[Kind, Place], gradients: bool) -> Crew:
     quiet = Quiet()
     beside = cache.default_folder()
     built = Built(beside)
@@ -126,7 +126,7 @@ def _crew(devices: list[str], root: Path | None, afresh: bool, by_kind: dict[Kin
     spare = cores.for_builds(cores.usable(), len(gpus))
     builders = min(MOST_BUILDERS, turn.slots(len(spare), machine.available_memory()))
     return Crew(
-        lambda device: Bench(device, root, quiet, shelf, built),
+        lambda device: Bench(device, root, quiet, shelf, built, gradients),
         builders,
         lambda: Ahead(root, quiet, spare, built, by_kind),
     )

@@ -9,7 +9,7 @@ from typing import Literal
 
 import torch
 
-from kbench.device import memory
+from kbench.device import memory, threads
 from kbench.device.gate import BlockingGate, Gate
 from kbench.device.telemetry import HostProbe, Probe
 from kbench.machine import available_memory, meminfo, usable_cores
@@ -23,6 +23,7 @@ class Cpu:
 
     def __init__(self) -> None:
         self.torch_device = torch.device("cpu")
+        self._team: threads.Team | None = None
 
     def info(self) -> DeviceInfo:
         return DeviceInfo(
@@ -54,7 +55,7 @@ class Cpu:
         return (resident - shared) * mmap.PAGESIZE
 
     def warm_up(self) -> None:
-        """The first call of anything costs little here."""
+        self._team = threads.Team()
 
     def hand_back(self) -> None:
         """The host's memory is not kept back."""
@@ -66,8 +67,16 @@ class Cpu:
     def flush_bytes(self) -> int:
         return 0
 
-    def rest_s(self) -> float:
-        return 0.002
+    def take_places(self) -> None:
+        if self._team:
+            self._team.take_places()
+
+    def begin(self) -> None:
+        if self._team:
+            self._team.begin()
+
+    def rest(self) -> None:
+        threads.rest()
 
     def fills_in_time(self) -> bool:
         # What another core has just written is slower to read than memory is: filling must come well before.

@@ -90,8 +90,14 @@ class Cuda:
     def flush_bytes(self) -> int:
         return -(-2 * self.cache_bytes() // FLUSH_GRAIN) * FLUSH_GRAIN
 
-    def rest_s(self) -> float:
-        return 0.0
+    def take_places(self) -> None:
+        """One thread launches, the GPU does the work."""
+
+    def begin(self) -> None:
+        pass
+
+    def rest(self) -> None:
+        """Its threads take no part in what a GPU does."""
 
     def fills_in_time(self) -> bool:
         return True

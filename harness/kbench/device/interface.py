@@ -57,8 +57,14 @@ class Device(Protocol):
     def flush_bytes(self) -> int:
         """How much is written before each call to evict that cache; 0 where rounds rotate instead."""
 
-    def rest_s(self) -> float:
-        """How long our own threads go on spinning after we filled the slots."""
+    def take_places(self) -> None:
+        """In the worker: its threads wait for timed work where they will not be in each other's way."""
+
+    def begin(self) -> None:
+        """And are let go when it begins."""
+
+    def rest(self) -> None:
+        """Ends what this process's own threads still do after it filled the slots."""
 
     def fills_in_time(self) -> bool:
         """Whether slots are filled while the clock runs; else the worker is stopped while they are."""

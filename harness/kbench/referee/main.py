@@ -31,6 +31,7 @@ from kbench.settings import DEADLINES
 from kbench.wire import Channel
 
 SIDES = 2
+SPARES = 3  # one more than a pair may need: they rise slowly beside those of other GPUs
 OWN_MEMORY_SHARE = 0.9
 
 
@@ -79,7 +80,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, exams: Exams, ask
     device = staff.device
     if asked.settings.require_jail:
         staff.demand_jail()
-    staff.spares = SIDES if asked.more else 0
+    staff.spares = SPARES if asked.more else 0
     source = problem.read(Path(asked.problem), asked.problem_id)
     patience = {**DEADLINES[device.kind], **asked.settings.timeouts}["load"]
     client.send(Entered("problem", "while it is imported", patience))

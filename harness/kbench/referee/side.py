@@ -183,7 +183,7 @@ class Side:
             self.arena.fill(stacks, span, word)
         self.arena.poison(span, word ^ POISON)
         self.device.synchronize()
-        time.sleep(self.device.rest_s())
+        self.device.rest()
         began = time.perf_counter()
         if in_time:
             self.arena.fill(stacks, span, word)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import sys
 from collections.abc import Iterable, Iterator
 
 from kbench.device.interface import Device
@@ -37,7 +38,7 @@ class Staff:
         self._parting: list[Side] = []
         self._vacating: Side | None = None
         self._experienced: Handle | None = None
-        self._for_gradients = False
+        self._for_gradients = FOR_GRADIENTS in sys.modules  # where it was imported before the zygote split off
 
     def hire(self) -> Handle:
         """A worker that is up or about to be."""

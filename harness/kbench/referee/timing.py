@@ -22,7 +22,7 @@ from kbench.referee.inputs import Derivation
 from kbench.referee.reference import same
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Mode, Run, Side
-from kbench.stats import StopRule, median
+from kbench.stats import StopRule, median, undisturbed
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.1
@@ -293,8 +293,8 @@ def run_series(
             series.spent_s += run.walls_s[0]
         sample = probe.sample()
         series.telemetry += [sample] if sample else []
-        series.null_batch_s = median(nulls)
-        series.null_single_s = median(null_singles) if null_singles else 0.0
+        series.null_batch_s = undisturbed(nulls)
+        series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
         pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
         beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[contest.device.kind]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
@@ -94,7 +95,7 @@ def best(standings: Iterable[Standing]) -> Standing | None:
 
 def counting(results: Iterable[Result]) -> tuple[list[Result], tuple[str, ...]]:
     """The newest result of each pair against the newest version of its problem; and what was left out."""
-    listed = sorted(results, key=_age)
+    listed = list(_by_age(results))
     seeded = [one for one in listed if one.seed is not None]
     free = [one for one in listed if one.seed is None]
     versions = {one.problem.id: one.problem.sha256 for one in free}  # the last one stays
@@ -159,9 +160,19 @@ def _order(one: Standing) -> tuple[object, ...]:
     return one.problem, one.workload, not one.passed, unranked, one.rank or 0, speed, one.set or "", one.solution
 
 
-def _age(result: Result) -> tuple[str, str]:
+def _by_age(results: Iterable[Result]) -> Iterator[Result]:
     """Oldest first. Those without a date count as old, in an order that does not depend on where they stood."""
-    return result.run.finished if result.run else "", hashlib.sha256(result.to_json().encode()).hexdigest()
+    for _, same in itertools.groupby(sorted(results, key=_date), key=_date):
+        alike = list(same)
+        yield from alike if len(alike) == 1 else sorted(alike, key=_digest)
+
+
+def _date(result: Result) -> str:
+    return result.run.finished if result.run else ""
+
+
+def _digest(result: Result) -> str:
+    return hashlib.sha256(result.to_json().encode()).hexdigest()
 
 
 def _name(result: Result) -> tuple[str | None, ...]:

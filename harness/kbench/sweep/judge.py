@@ -25,13 +25,15 @@ COMPILED_BUDGET_S = 2.0
 class Bench:
     """One device: a warm referee, beside which compiled baselines are kept."""
 
-    def __init__(self, device: str, root: Path | None, quiet: Quiet, shelf: Shelf, built: Built) -> None:
+    def __init__(
+        self, device: str, root: Path | None, quiet: Quiet, shelf: Shelf, built: Built, gradients: bool = False
+    ) -> None:
         self.device = device
         self.root = root
         self.quiet = quiet
         self.shelf = shelf
         self.built = built
-        self._referee = Referee(device, _text(root), tied=True)
+        self._referee = Referee(device, _text(root), tied=True, gradients=gradients)
         self._began = 0.0  # of the evaluation that runs; waiting for builds is not its time
 
     def start(self) -> Place:

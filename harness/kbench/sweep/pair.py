@@ -30,6 +30,7 @@ class Pair(Record, frozen=True):
     workload: str
     device: Kind
     settings: Settings  # its baselines are those that are wanted, kept ones included
+    grad: bool = False  # the problem asks for gradients, as far as its text says
 
     @property
     def name(self) -> str:

@@ -157,6 +157,7 @@ class Planner:
                     workload=workload,
                     device=kind,
                     settings=made,
+                    grad=chosen.outline.grad,
                 )
 
     def _workloads(self, known: tuple[str, ...], asked: tuple[str, ...], kind: Kind, of: str) -> list[str]:

@@ -12,6 +12,7 @@ import torch
 from kbench import module
 from kbench.device import heap
 from kbench.device.choose import worker_device
+from kbench.device.interface import Device
 from kbench.protocol import (
     MAX_TEXT,
     Call,
@@ -51,15 +52,15 @@ def run(channel: Channel) -> NoReturn:
     began_with = device.held_bytes()
     channel.send(Done())
     while True:
-        changed = _serve(channel, scratch)
+        changed = _serve(channel, scratch, device)
         gc.collect()
         channel.send(Forgotten(left_bytes=device.held_bytes() - began_with, changed=changed))
 
 
-def _serve(channel: Channel, scratch: str) -> tuple[str, ...]:
+def _serve(channel: Channel, scratch: str, device: Device) -> tuple[str, ...]:
     """One solution, or one problem as a baseline, until the referee says that it is over: the settings it changed."""
     subject = Subject(scratch)
-    runner = Runner(subject, channel)
+    runner = Runner(subject, channel, device)
     while True:
         try:
             message = channel.receive(ToWorker)

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from kbench import tree
-from kbench.device.choose import worker_device
 from kbench.device.gate import Gate
 from kbench.device.interface import Device
 from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, offsets
@@ -19,10 +18,10 @@ from kbench.worker.subject import Subject
 
 
 class Runner:
-    def __init__(self, subject: Subject, channel: Channel) -> None:
+    def __init__(self, subject: Subject, channel: Channel, device: Device) -> None:
         self.subject = subject
         self.channel = channel
-        self.device: Device
+        self.device = device
         self.gate: Gate | None = None
         self.attached: list[torch.Tensor] = []
         self.inputs: list[Any] = []
@@ -39,12 +38,10 @@ class Runner:
         self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
 
     def open(self, arena: OpenArena, fds: list[int]) -> None:
-        device = worker_device(self.subject.order.device)
-        in_fd, out_fd, fds = (fds[0], fds[1], fds[2:]) if device.kind == "cpu" else (None, None, fds)
-        self.device = device
+        in_fd, out_fd, fds = (fds[0], fds[1], fds[2:]) if self.device.kind == "cpu" else (None, None, fds)
         given = self._attach(arena.input_handle, in_fd, arena.slots * arena.input_stride)
         taken = self._attach(arena.output_handle, out_fd, arena.slots * arena.output_stride)
-        self.gate = device.join_gate(fds)
+        self.gate = self.device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
         self.expected = tree.without(arena.outputs, "state")  # timed calls hand in no buffers
@@ -106,9 +103,11 @@ class Runner:
         gc.disable()
         try:
             self.device.synchronize()
+            self.device.take_places()
             self.channel.send(Armed())
             if order.mode.endswith("batch"):
                 gate.wait_go()
+                self.device.begin()
                 self._batch(order, call, odd)
                 gate.done()
             else:
