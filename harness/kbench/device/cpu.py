@@ -57,7 +57,7 @@ class Cpu:
     def warm_up(self) -> None:
         self._team = threads.Team()
 
-    def hand_back(self) -> None:
+    def hand_back(self, all_of_it: bool = False) -> None:
         """The host's memory is not kept back."""
 
     def cache_bytes(self) -> int:

@@ -77,11 +77,11 @@ class Cuda:
         square = torch.ones(64, 64, device=self.torch_device)
         torch.relu(square @ square).sum().item()
 
-    def hand_back(self) -> None:
+    def hand_back(self, all_of_it: bool = False) -> None:
         # Asked before every round: the flat dict of torch.cuda.memory_stats takes ten times as long to make.
         stats = torch.cuda.memory_stats_as_nested_dict()
         reserved, allocated = (stats[name]["all"]["current"] for name in ("reserved_bytes", "allocated_bytes"))
-        if reserved - allocated > KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory:
+        if all_of_it or reserved - allocated > KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory:
             torch.cuda.empty_cache()
 
     def cache_bytes(self) -> int:

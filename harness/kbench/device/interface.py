@@ -48,7 +48,7 @@ class Device(Protocol):
     def warm_up(self) -> None:
         """Does what is slow the first time and what nearly every model needs: products, elementwise work, a sum."""
 
-    def hand_back(self) -> None:
+    def hand_back(self, all_of_it: bool = False) -> None:
         """Gives memory that this process only keeps for later back to the device, where that is much."""
 
     def cache_bytes(self) -> int:

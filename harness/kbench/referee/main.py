@@ -33,6 +33,7 @@ from kbench.wire import Channel
 SIDES = 2
 SPARES = 3  # one more than a pair may need: they rise slowly beside those of other GPUs
 OWN_MEMORY_SHARE = 0.9
+IDLE_S = 0.3  # a sweep has its next pair sooner
 
 
 def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) -> None:
@@ -53,9 +54,9 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str) 
         with own_flags():
             _answer(client, staff, builder, exams, client.receive(ToReferee))
         gc.collect()
-        if not client.waiting():
+        if not client.waiting(IDLE_S):
             staff.see_off()
-        device.hand_back()
+            device.hand_back(all_of_it=True)  # others may need it
 
 
 def _answer(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked: ToReferee) -> None:
