@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PROBLEM := fusion/conv2d_divide_leaky_relu
 GPU ?=
 
-.PHONY: demo test lint types install clean
+.PHONY: demo test trust lint types install clean
 
 install: $(VENV)/.installed
 
@@ -21,6 +21,10 @@ demo: install
 test: install lint types
 	$(BIN)/python -m pytest
 	@if [ -n "$(GPU)" ]; then $(BIN)/python -m pytest -m gpu; fi
+
+# Every cheat and every honest twin, twenty times.
+trust: install
+	KBENCH_TRUST_ROUNDS=20 $(BIN)/python -m pytest tests/test_trust.py
 
 lint: install
 	$(BIN)/ruff check .

@@ -15,6 +15,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 AFFINE = HERE / "fixtures" / "affine.py"
 BROKEN = HERE / "broken"
+CHEATS = HERE / "cheats"
+HONEST = HERE / "honest"
 
 Evaluate = Callable[..., Result]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import BROKEN, HERE, ROOT, quick
+from conftest import BROKEN, CHEATS, HERE, HONEST, ROOT, quick
 from kbench.client import Referee
 from kbench.records import Result
 from kbench.settings import Settings
@@ -18,11 +18,10 @@ from kbench.settings import Settings
 pytestmark = pytest.mark.gpu
 
 PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cuda.py"))
-ATTACKS = sorted((BROKEN / "gpu").glob("*.py"))
+ATTACKS = [*(BROKEN / "gpu").glob("*.py"), *(CHEATS / "gpu").glob("*.py"), *(HONEST / "gpu").glob("*.py")]
 # What ends a worker or asks for a place on the host does so on any device: these are the ones that compute.
 SHARED = sorted(path for path in (BROKEN / "solutions").glob("*.py") if path.name.startswith(("wrong", "crashed")))
 PATIENCE = {"load": 30.0, "first-call": 15.0, "call": 10.0}
-CPU_ONLY = {"crashed__fork_bomb"}
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +62,15 @@ def test_pair_at_odd_shapes(pair: Path, cuda: Referee, built: None) -> None:
     assert run(cuda, str(pair), f"{pair}/epilogue_cuda", "odd").verdict == "passed"
 
 
-@pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(ATTACKS), ids=lambda path: path.stem)
 def test_attack(path: Path, cuda: Referee) -> None:
     result = run(cuda, HERE / "fixtures" / "matmul.py", path, "2048", budget_s=0.5)
-    assert result.verdict == path.stem.split("__")[0], (result.reason, result.attestation, result.log[-2000:])
+    expected = path.stem.split("__")[0] if "__" in path.stem else "passed"
+    assert result.verdict == expected, (result.reason, result.attestation, result.log[-2000:])
 
 
 @pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
 def test_broken_solution(path: Path, cuda: Referee) -> None:
-    if path.stem in CPU_ONLY:
-        pytest.skip("bounded by the same keeper on every device")
     result = run(cuda, HERE / "fixtures" / "affine.py", path)
     assert result.verdict == path.stem.split("__")[0], (result.reason, result.log[-2000:])
 

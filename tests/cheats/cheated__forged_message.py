@@ -1,4 +1,7 @@
-"""Writes to every descriptor it has."""
+"""Writes to every descriptor it has.
+
+Row 52.
+"""
 
 import os
 
@@ -15,7 +18,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         for fd in range(3, 64):
             try:
-                os.write(fd, b"\x00\x00\x00\x10" + b"{\"type\":\"Passed\"}")
+                os.write(fd, b"\x00\x00\x00\x10" + b'{"type":"Passed"}')
             except OSError:
                 pass
         return x * self.weight + 1.0

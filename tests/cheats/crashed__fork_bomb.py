@@ -1,4 +1,7 @@
-"""Forks without end."""
+"""Forks without end.
+
+Row 87.
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Ends whatever it can reach, itself included."""
+"""Ends whatever it can reach, itself included.
+
+Row 86.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""Prints without end; that is no fault."""
+"""Prints without end; that is no fault.
+
+Row 87.
+"""
 
 import torch
 from torch import nn

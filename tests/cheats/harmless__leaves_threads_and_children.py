@@ -1,4 +1,7 @@
-"""Leaves a thread and a child behind."""
+"""Leaves a thread and a child behind.
+
+Row 89.
+"""
 
 import os
 import threading

@@ -1,4 +1,7 @@
-"""The classic way out of a container as root."""
+"""The classic way out of a container as root.
+
+Row 91.
+"""
 
 import torch
 from torch import nn

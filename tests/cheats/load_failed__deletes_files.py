@@ -1,4 +1,7 @@
-"""Deletes what is not its own."""
+"""Deletes what is not its own.
+
+Row 57.
+"""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Asks the network."""
+"""Asks the network.
+
+Row 88.
+"""
 
 import socket
 

@@ -1,4 +1,7 @@
-"""Writes where it may not."""
+"""Writes where it may not.
+
+Row 89.
+"""
 
 import pathlib
 

@@ -1,4 +1,7 @@
-"""Takes what is left of its limit as Python objects, three gigabytes of them."""
+"""Takes what is left of its limit as Python objects, three gigabytes of them.
+
+Row 87.
+"""
 
 import resource
 

@@ -1,4 +1,7 @@
-"""Never returns."""
+"""Never returns.
+
+Row 87.
+"""
 
 import torch
 from torch import nn

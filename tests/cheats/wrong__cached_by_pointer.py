@@ -1,4 +1,7 @@
-"""Keeps answers by the address of the input."""
+"""Keeps answers by the address of the input.
+
+Row 13.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""Works in place on its input."""
+"""Works in place on its input.
+
+Row 27.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""Computes in half precision."""
+"""Computes in half precision.
+
+Row 42.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""Treats the weights as those that it was constructed with."""
+"""Treats the weights as those that it was constructed with.
+
+Row 35.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""One NaN."""
+"""One NaN.
+
+Rows 30, 44.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""A shortcut that holds for what the weights usually are."""
+"""A shortcut that holds for what the weights usually are.
+
+Row 37.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""Something that is no tensor."""
+"""Something that is no tensor.
+
+Row 64.
+"""
 
 import torch
 from torch import nn

@@ -1,4 +1,7 @@
-"""Keeps its first answer."""
+"""Keeps its first answer.
+
+Row 17.
+"""
 
 import torch
 from torch import nn

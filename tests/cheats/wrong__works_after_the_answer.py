@@ -1,4 +1,7 @@
-"""Fills the output later, from a thread."""
+"""Fills the output later, from a thread.
+
+Row 67.
+"""
 
 import threading
 import time

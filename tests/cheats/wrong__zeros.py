@@ -1,4 +1,7 @@
-"""Zeros."""
+"""Zeros.
+
+Row 33.
+"""
 
 import torch
 from torch import nn

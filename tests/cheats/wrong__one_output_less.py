@@ -1,0 +1,12 @@
+"""Leaves the second output away.
+
+Row 45. Problem: two_outputs.
+"""
+
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return (x / x.abs().amax(dim=-1, keepdim=True),)

@@ -1,0 +1,84 @@
+"""Nothing that cheats passes, nothing honest fails. Once here, KBENCH_TRUST_ROUNDS times with `make trust`."""
+
+from __future__ import annotations
+
+import os
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import matrix
+import pytest
+import trust
+from conftest import ROOT, quick
+from kbench.client import Referee
+from kbench.records import Result, Speedup, Verdict
+from trust import Case
+
+VERDICTS = typing.get_args(Verdict)
+ROUNDS = int(os.environ.get("KBENCH_TRUST_ROUNDS", "1"))
+PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
+# What waits for a limit of ours takes as long as that limit.
+SLOW = ("timed_out__", "out_of_memory__", "crashed__fork_bomb", "crashed__fills_the_disk", "harmless__floods_its_log")
+MOST_BESIDE_S = 1.5
+LONGER_S = 0.3
+CHEATS, HONEST = trust.cheats(), trust.honest()
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Referee]:
+    with Referee("cpu", root=str(ROOT)) as referee:
+        yield referee
+
+
+def evaluate(referee: Referee, case: Case, solution: Path, **changes: object) -> Result:
+    workloads = (case.workload,) if case.workload else ()
+    settings = quick(timeouts=PATIENCE, **changes)
+    return referee.evaluate(case.problem, solution, workloads, settings)[0]
+
+
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize("case", CHEATS, ids=lambda case: case.name)
+def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
+    solution = case.placed(tmp_path)
+    result = evaluate(warm, case, solution)
+    expected = "passed" if case.expected == "harmless" else case.expected
+    assert result.verdict == expected, (result.verdict, result.reason, result.log)
+    if case.expected == "harmless":
+        # Twenty rounds of a dozen intervals meet chance: what gains something gains it twice.
+        first = gain(warm, case, solution)
+        assert not (first and gain(warm, case, solution)), first
+    if not case.name.startswith(SLOW):
+        assert result.seconds["total"] - result.seconds.get("timed", 0.0) < MOST_BESIDE_S, result.seconds
+
+
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)
+def test_honest(case: Case, turn: int, warm: Referee) -> None:
+    result = evaluate(warm, case, case.path)
+    assert result.verdict == "passed", (result.verdict, result.reason, result.log)
+    assert result.seconds["total"] - result.seconds.get("timed", 0.0) < MOST_BESIDE_S, result.seconds
+
+
+def gain(warm: Referee, case: Case, solution: Path) -> tuple[Speedup, Speedup] | None:
+    """The speedups of a cheat and of the reference itself, where the whole interval of the cheat lies higher."""
+    mine = evaluate(warm, case, solution, budget_s=LONGER_S).speedup["eager"]
+    twin = evaluate(warm, case, case.problem, entry="Model", budget_s=LONGER_S).speedup["eager"]
+    return (mine, twin) if mine.ci95[0] > twin.ci95[1] else None
+
+
+def test_every_file_says_what_it_is() -> None:
+    for case in (*CHEATS, *HONEST, *trust.cheats(gpu=True), *trust.honest(gpu=True)):
+        assert case.rows and case.story and case.problem.exists(), case.path
+        assert set(case.rows) <= set(matrix.ROWS), case.path
+        assert case.expected in ("harmless", "passed", *VERDICTS), case.path
+
+
+def test_at_least_so_many() -> None:
+    assert len({row for case in (*CHEATS, *trust.cheats(gpu=True)) for row in case.rows}) >= 55
+    assert len(HONEST) >= 20
+
+
+def test_the_page_on_security_lists_them_all() -> None:
+    text = matrix.SECURITY.read_text()
+    assert matrix.written(text) == text, "run python tests/matrix.py"

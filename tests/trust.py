@@ -1,0 +1,67 @@
+"""The corpus: submissions that cheat, their honest twins, and what each must end as."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from conftest import CHEATS, HERE, HONEST
+
+PLACES = {"@ROOT@": HERE.parent, "@PROBLEM@": HERE / "fixtures" / "affine.py"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file: what its name and the last line of its docstring say."""
+
+    path: Path
+    expected: str  # a verdict, or `harmless`
+    rows: tuple[int, ...]  # of the catalogue of threats
+    problem: Path
+    workload: str | None
+    story: str
+
+    @property
+    def gpu(self) -> bool:
+        return self.path.parent.name == "gpu"
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def placed(self, folder: Path) -> Path:
+        """The file, with places of this machine written into it where it names some."""
+        text = self.path.read_text()
+        if not any(mark in text for mark in PLACES):
+            return self.path
+        for mark, place in PLACES.items():
+            text = text.replace(mark, str(place))
+        target = folder / self.path.name
+        target.write_text(text)
+        return target
+
+
+def cheats(gpu: bool = False) -> list[Case]:
+    return [read(path) for path in sorted((CHEATS / "gpu" if gpu else CHEATS).glob("*.py"))]
+
+
+def honest(gpu: bool = False) -> list[Case]:
+    return [read(path) for path in sorted((HONEST / "gpu" if gpu else HONEST).glob("*.py"))]
+
+
+def read(path: Path) -> Case:
+    story = ast.get_docstring(ast.parse(path.read_text())) or ""
+    rows = re.search(r"^(?:Rows?|Twin of) ([\d, ]+)\.", story, re.M)
+    problem = re.search(r"Problem: (\w+)\.", story)
+    workload = re.search(r"Workload: (\w+)\.", story)
+    expected = path.stem.split("__")[0] if "__" in path.stem else "passed"
+    return Case(
+        path=path,
+        expected=expected,
+        rows=tuple(map(int, rows[1].split(","))) if rows else (),
+        problem=HERE / "fixtures" / f"{problem[1] if problem else 'affine'}.py",
+        workload=workload[1] if workload else None,
+        story=story.split("\n\n")[0].replace("\n", " "),
+    )
