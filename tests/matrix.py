@@ -108,7 +108,7 @@ ELSEWHERE = {
     25: "not covered yet; fresh contents and garbage in outputs make it wrong as a rule",
     29: "expected outputs lie in allocations that are never shared; no file yet",
     32: "not applicable: only tensors that the reference computes are compared",
-    34: "not covered yet",
+    34: "`kbench lint-problem`, `tests/test_lint.py`",
     38: "what holds for all inputs of a problem may be used; `tests/test_inputs.py` keeps such structure",
     59: "`tests/test_builder.py`, `tests/test_cache.py`, `tests/broken/solutions/build_failed__runs_a_program.py`",
     68: "one GPU is visible; no file yet",

@@ -17,7 +17,7 @@ from typing import IO, Any
 from kbench import catalog
 from kbench.device.names import check_name
 from kbench.errors import BY_NAME, KbenchError, MachineFault, ProblemFault, RefereeDied
-from kbench.records import Result
+from kbench.records import Linted, Result
 from kbench.referee.events import (
     Complete,
     Entered,
@@ -25,6 +25,7 @@ from kbench.referee.events import (
     Failed,
     Finding,
     FromReferee,
+    Lint,
     Prepare,
     Prepared,
     Ready,
@@ -147,6 +148,24 @@ class Referee:
             raise
         self._entered = Entered("done")
         return message
+
+    def lint(self, problem: str | Path, workloads: Iterable[str] = ()) -> list[Linted]:
+        """Looks for what makes a problem easy to cheat."""
+        path = catalog.locate(str(problem), "problems", self.root)
+        self._start(lambda _: None)
+        self._send(Lint(str(path), catalog.identity(path, "problems", self.root), tuple(workloads)))
+        found: list[Linted] = []
+        try:
+            while not isinstance(message := self._receive(self._entered.limit_s or START_S, str(path)), Complete):
+                if isinstance(message, Linted):
+                    found.append(message)
+                elif isinstance(message, Entered):
+                    self._entered = message
+        except BaseException:
+            self.close()
+            raise
+        self._entered = Entered("done")
+        return found
 
     def start(self, watch: Watch = lambda _: None) -> Ready:
         """Makes sure that it is up; what it found there."""

@@ -10,17 +10,20 @@ import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from kbench import module
 from kbench.errors import ProblemFault, UsageFault
-from kbench.records import Record
+from kbench.records import LintCheck, Record
 from kbench.settings import BASELINES, STAGES
 
 MODULE_NAME = "kbench_problem"
 REQUIRED = ("Model", "get_inputs")
 TRANSFORMS = ("sign", "scale", "shrink", "shift")
 DEFAULT_TRANSFORMS = ("sign", "scale")
+
+
+LINT_CHECKS: tuple[str, ...] = get_args(LintCheck)
 
 
 class ProblemSettings(Record, frozen=True):
@@ -40,6 +43,7 @@ class ProblemSettings(Record, frozen=True):
     check: Callable[..., Any] | None = None
     baselines: tuple[str, ...] = ()
     timeout: dict[str, float] = {}
+    lint: dict[str, str] = {}  # checks of lint-problem that it need not pass, and why
 
 
 class Source(Record, frozen=True):
@@ -208,6 +212,15 @@ def _timeout(source: Source, key: str, value: Any) -> dict[str, float]:
     return {stage: float(seconds) for stage, seconds in given.items()}
 
 
+def _lint(source: Source, key: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(reason, str) and reason for reason in value.values()):
+        raise _fault(source, f"{key} is {value!r}", "lint is a dict: a check, and the reason why it need not pass")
+    unknown = [name for name in value if name not in LINT_CHECKS]
+    if unknown:
+        raise _fault(source, f"{key} names {unknown[0]!r}", f"checks are {', '.join(LINT_CHECKS)}")
+    return dict(value)
+
+
 _CHECKS: dict[str, Callable[[Source, str, Any], Any]] = {
     "workloads": _workloads,
     "grad": _flag,
@@ -223,4 +236,5 @@ _CHECKS: dict[str, Callable[[Source, str, Any], Any]] = {
     "check": _check,
     "baselines": _names(BASELINES),
     "timeout": _timeout,
+    "lint": _lint,
 }

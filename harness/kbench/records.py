@@ -263,3 +263,40 @@ def comparable(device: DeviceInfo, environment: Environment) -> tuple[DeviceInfo
 
 def result_schema() -> dict[str, Any]:
     return msgspec.json.schema(Result)
+
+
+LintCheck = Literal[
+    "zeros",
+    "constant",
+    "mean",
+    "copy",
+    "rows",
+    "coarse",
+    "weights",
+    "idle",
+    "flat",
+    "unmoved",
+    "small",
+    "one-sided",
+    "short",
+]
+
+
+class Complaint(Record, frozen=True):
+    """Something that makes a problem easy to cheat, or hard to judge by."""
+
+    check: LintCheck
+    text: str
+    allowed: str | None  # why the problem says that this is fine
+
+
+class Linted(Record, frozen=True, tag=True):
+    """What `kbench lint-problem` says of one workload."""
+
+    problem: str
+    workload: str
+    complaints: tuple[Complaint, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(complaint.allowed is not None for complaint in self.complaints)

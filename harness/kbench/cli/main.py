@@ -14,7 +14,19 @@ import click
 from kbench import __version__
 from kbench.errors import KbenchError, RefereeDied
 
-COMMANDS = ("eval", "run", "leaderboard", "compare", "show", "build", "cache", "list", "doctor", "schema")
+COMMANDS = (
+    "eval",
+    "run",
+    "leaderboard",
+    "compare",
+    "show",
+    "build",
+    "cache",
+    "list",
+    "lint-problem",
+    "doctor",
+    "schema",
+)
 INTERRUPTED = 130
 EXIT_CODES = """\b
 Exit codes:
@@ -35,7 +47,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = importlib.import_module(f"kbench.cli.{name}").command
+        command = importlib.import_module(f"kbench.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

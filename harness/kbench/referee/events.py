@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbench.records import Build, DeviceInfo, Environment, Record, Result, Settings
+from kbench.records import Build, DeviceInfo, Environment, Linted, Record, Result, Settings
 
 
 class Evaluate(Record, frozen=True, tag=True):
@@ -26,6 +26,14 @@ class Prepare(Record, frozen=True, tag=True):
     problem_id: str | None
     arch_list: str
     settings: Settings
+
+
+class Lint(Record, frozen=True, tag=True):
+    """Look for what makes a problem easy to cheat."""
+
+    problem: str
+    problem_id: str
+    workloads: tuple[str, ...]
 
 
 class Entered(Record, frozen=True, tag=True):
@@ -70,5 +78,5 @@ class Ready(Record, frozen=True, tag=True):
     environment: Environment
 
 
-ToReferee = Evaluate | Prepare
-FromReferee = Entered | Finding | Prepared | Failed | Complete | Ready
+ToReferee = Evaluate | Prepare | Lint
+FromReferee = Entered | Finding | Prepared | Linted | Failed | Complete | Ready

@@ -19,11 +19,13 @@ from kbench.device.lease import Lease
 from kbench.errors import DoesNotFit, KbenchError
 from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
+from kbench.records import Linted
 from kbench.referee import ahead
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
-from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Prepare, Ready, ToReferee
+from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exam import Exams
+from kbench.referee.lint import Linter
 from kbench.referee.outcome import environment
 from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
@@ -63,6 +65,8 @@ def _answer(client: Channel, staff: Staff, builder: Channel, exams: Exams, asked
     try:
         if isinstance(asked, Prepare):
             client.send(ahead.prepare(staff, builder, asked))
+        elif isinstance(asked, Lint):
+            _lint(client, staff.device, asked)
         else:
             _evaluate(client, staff, builder, exams, asked)
         client.send(Complete())
@@ -97,6 +101,15 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, exams: Exams, ask
         client.send(Finding(evaluation.run()))
     if not asked.more:
         exams.drop()
+
+
+def _lint(client: Channel, device: Device, asked: Lint) -> None:
+    source = problem.read(Path(asked.problem), asked.problem_id)
+    client.send(Entered("problem", "while it is looked at", DEADLINES[device.kind]["total"]))
+    of_problem = _settings(source, device)
+    for name in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
+        complaints = tuple(Linter(source, of_problem, name, device).complaints())
+        client.send(Linted(source.id, name, complaints))
 
 
 def _settings(source: problem.Source, device: Device) -> problem.ProblemSettings:
