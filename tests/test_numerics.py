@@ -132,3 +132,35 @@ def test_unravelled_is_what_torch_says() -> None:
     places = torch.tensor([0, 7, 59])
     ours = numerics.unravelled(places, torch.Size((3, 4, 5)))
     assert [part.tolist() for part in ours] == [part.tolist() for part in torch.unravel_index(places, (3, 4, 5))]
+
+
+def rounded(tensor: torch.Tensor, bits: int) -> torch.Tensor:
+    """With so many bits of mantissa left."""
+    drop = 23 - bits
+    return ((tensor.view(torch.int32) + (1 << drop - 1)) & ~((1 << drop) - 1)).view(torch.float32)
+
+
+@pytest.mark.parametrize("length", [16, 512, 8192])
+def test_what_a_product_was_computed_in_shows(length: int) -> None:
+    torch.manual_seed(length)
+    left, right = torch.randn(64, length), torch.randn(length, 64)
+    truth = left.double() @ right.double()
+    exact = numerics.error(left @ right, truth).norm
+
+    def like(bits: int) -> str:
+        return numerics.likeness(numerics.error(rounded(left, bits) @ rounded(right, bits), truth).norm, exact)
+
+    assert numerics.likeness(exact, exact) == "float32"
+    assert (like(10), like(7)) == ("tf32-like", "bf16-like")
+    parts = sum(a @ b for a, b in zip(left.chunk(4, 1), right.chunk(4, 0), strict=True))
+    assert numerics.likeness(numerics.error(parts, truth).norm, exact) == "float32"
+
+
+def test_cancelling_is_no_lower_precision() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(4096) + 1e4
+    truth = x.double() - x.double().mean()
+    exact = numerics.error(x - x.mean(), truth).norm
+    other = numerics.error(x - x.flip(0).cumsum(0)[-1] / x.numel(), truth).norm
+    assert exact > 1e-5 and numerics.likeness(max(exact, min(other, 3 * exact)), exact) == "float32"
+    assert numerics.likeness(0.3, exact) != "float32"

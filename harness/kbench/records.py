@@ -157,6 +157,9 @@ class Mismatch(Record, frozen=True):
     pattern: str | None = None
 
 
+Precision = Literal["float32", "tf32-like", "bf16-like"]  # from the finest to the coarsest
+
+
 class Check(Record, frozen=True):
     trials: int
     calls: int
@@ -165,6 +168,7 @@ class Check(Record, frozen=True):
     norm_error: float | None
     reference_error: float | None  # of the reference itself, at its default precision
     truth: Literal["float64", "float32"] | None
+    precision: Precision | None = None  # what float32 outputs look as if they were computed in
     transforms: tuple[str, ...] = ()
     dropped_transforms: tuple[str, ...] = ()
     mismatch: Mismatch | None = None

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
 from kbench import tree
 from kbench.errors import ProblemFault
-from kbench.records import Mismatch
+from kbench.records import Mismatch, Precision
 from kbench.referee import inputs, numerics, ruling, structure
 from kbench.referee.numerics import Error, Tolerance
 from kbench.referee.reference import Outcome, Reference, same
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Side
+
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 @dataclass
@@ -44,6 +46,7 @@ class Findings:
     norm: float = 0.0
     reference: Error = field(default_factory=Error)
     truth: str | None = None
+    precision: Precision | None = None
     transforms: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     bounds: list[Tolerance] = field(default_factory=list)  # per output, the loosest of the trials
@@ -62,6 +65,7 @@ class Trial:
     bounds: list[Tolerance]
     own_error: list[Error]
     precision: str
+    exact: list[float | None]  # relative norm of the error in true float32, for outputs of that type
 
 
 def prepare(case: Case, given: Any, name: str) -> Trial:
@@ -78,7 +82,17 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
         numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
         for out, right, error in zip(outs, truth, own, strict=True)
     ]
-    return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision)
+    fine = case.expected(case.reference.exact(case.model, given, case.upstream, native))
+    in_float32 = [_float32_error(out, right) for out, right in zip(tree.tensors(fine), truth, strict=True)]
+    return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision, in_float32)
+
+
+def _float32_error(out: torch.Tensor, right: torch.Tensor) -> float | None:
+    """Its relative norm, for a float32 output whose truth is in float64."""
+    if out.dtype != torch.float32 or right.dtype != torch.float64 or out.shape != right.shape:
+        return None
+    norm = numerics.error(out, right).norm
+    return norm if math.isfinite(norm) else None
 
 
 def _judgeable(out: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, Error]:
@@ -169,14 +183,25 @@ def fitted(taken: list[torch.Tensor], truth: list[torch.Tensor]) -> list[torch.T
 def _judge_outputs(case: Case, trial: Trial, taken: list[torch.Tensor], findings: Findings) -> None:
     custom = case.reference.settings.check
     names = output_names(trial.skeleton)
-    for name, out, right, bound in zip(names, taken, trial.truth, trial.bounds, strict=True):
+    for name, out, right, bound, exact in zip(names, taken, trial.truth, trial.bounds, trial.exact, strict=True):
         found = numerics.error(out, right)
         findings.max_abs, findings.norm = max(findings.max_abs, found.max_abs), max(findings.norm, found.norm)
         if custom is None and not numerics.within(out, right, bound, found):
             raise Stopped(ruling.of_mismatch(numerics.explain(out, right, bound, name, trial.name)))
+        if exact is not None and custom is None:
+            _note_likeness(case, findings, found, exact, name, trial.name)
     if custom is not None:
         judge_custom(case, trial.given, tree.rebuild(_output_of(trial.skeleton), iter(taken)), trial.name)
     note(findings, trial)
+
+
+def _note_likeness(case: Case, findings: Findings, found: Error, exact: float, name: str, trial: str) -> None:
+    like = numerics.likeness(found.norm, exact)
+    if like != "float32" and case.full_precision:
+        summary = f"{name} is {like}, and the problem asks for full precision"
+        raise Stopped(ruling.of_mismatch(Mismatch(output=name, trial=trial, summary=summary)))
+    known = findings.precision or "float32"
+    findings.precision = max(known, like, key=PRECISIONS.index)
 
 
 def judge_custom(case: Case, given: Any, output: Any, trial: str) -> None:

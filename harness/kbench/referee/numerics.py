@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from kbench.records import Mismatch
+from kbench.records import Mismatch, Precision
 
 DEFAULTS = {
     "float64": (1e-8, 1e-9),
@@ -18,6 +18,11 @@ DEFAULTS = {
 }
 COARSE = (0.1, 0.1)  # eight-bit floats
 CHUNK = 1 << 26
+# A product whose factors were rounded to TF32 is off by 3e-4 in relative norm, to bfloat16 by 2e-3, at any length.
+FLOAT32 = 2.0**-24
+BELOW_FLOAT32, BELOW_TF32 = 5e-6, 8e-4
+MANY_SUMS = 16  # how far long sums alone take float32 from its unit
+CHANCE = 4.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,17 @@ def loosened(asked: Tolerance, truth_rms: float, reference: Error) -> Tolerance:
         rtol=asked.rtol,
         norm=max(asked.norm, 2 * own.norm),
     )
+
+
+def likeness(found: float, exact: float) -> Precision:
+    """What an error looks like: found in float32 outputs, beside that of the reference with nothing below float32.
+
+    Both are relative norms against float64. Work that magnifies every rounding, by cancelling, magnifies both.
+    """
+    magnified = max(1.0, exact / (MANY_SUMS * FLOAT32))
+    if found <= CHANCE * exact or found / magnified <= BELOW_FLOAT32:
+        return "float32"
+    return "tf32-like" if found / magnified <= BELOW_TF32 else "bf16-like"
 
 
 def widened(bound: Tolerance, reference: Error) -> Tolerance:

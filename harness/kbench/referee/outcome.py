@@ -139,6 +139,7 @@ class Draft:
             norm_error=_finite(found.norm),
             reference_error=_finite(found.reference.max_abs),
             truth=found.truth,  # type: ignore[arg-type]
+            precision=found.precision,
             transforms=tuple(found.transforms),
             dropped_transforms=tuple(found.dropped),
             mismatch=mismatch,

@@ -133,6 +133,15 @@ class Reference:
                 self.device.hand_back()
                 return self.run(model, inputs, upstream), "float32"
 
+    def exact(
+        self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None, native: Outcome
+    ) -> Outcome:
+        """The reference with TF32 off; as it ran already where nothing was on."""
+        if not (torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32) or self.device.kind == "cpu":
+            return native
+        with exact_products():
+            return self.run(model, inputs, upstream)
+
     def seconds_per_call(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> float:
         """A first idea of how long a call takes, the second of two."""
         self.run(model, inputs, upstream)
