@@ -20,6 +20,7 @@ ROUNDS = int(os.environ.get("KBENCH_TRUST_ROUNDS", "1"))
 PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
 # What waits for a limit of ours takes as long as that limit.
 SLOW = ("timed_out__", "out_of_memory__", "crashed__fork_bomb", "crashed__fills_the_disk", "harmless__floods_its_log")
+WRITES_GIGABYTES = ("crashed__fills_the_disk",)
 MOST_BESIDE_S = 1.5
 LONGER_S = 0.3
 CHEATS, HONEST = trust.cheats(), trust.honest()
@@ -33,7 +34,8 @@ def warm() -> Iterator[Referee]:
 
 def evaluate(referee: Referee, case: Case, solution: Path, **changes: object) -> Result:
     workloads = (case.workload,) if case.workload else ()
-    settings = quick(timeouts=PATIENCE, **changes)
+    patience = PATIENCE | ({"first-call": 60.0} if case.name in WRITES_GIGABYTES else {})
+    settings = quick(timeouts=patience, **changes)
     return referee.evaluate(case.problem, solution, workloads, settings)[0]
 
 
