@@ -14,13 +14,14 @@ from kbench.errors import UsageFault
 from kbench.records import Result, comparable
 from kbench.report import board, compare
 from kbench.report.compare import Compared, Comparison, Name
+from kbench.stats import PROCESS_TERM
 from kbench.sweep.store import read
 
-HELP = """Compare the runs A (before) and B (after), pair by pair. Exit 1 where one is SLOWER or BROKE, for use in CI.
+HELP = f"""Compare the runs A (before) and B (after), pair by pair. Exit 1 where one is SLOWER or BROKE, for use in CI.
 
 SAME: the ratio of times lies within 2 % of 1, with its whole interval. FASTER, SLOWER: it lies wholly outside.
-UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by 2 % each, unless --processes
-measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
+UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by {PROCESS_TERM["cpu"]:.0%} each,
+unless --processes measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
 differs between two processes that run the same code.
 """
 
