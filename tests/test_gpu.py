@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trust
 from conftest import BROKEN, CHEATS, HERE, HONEST, ROOT, quick
 from kbench.client import Referee
 from kbench.records import Result
@@ -21,6 +22,23 @@ PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "
 ATTACKS = [*(BROKEN / "gpu").glob("*.py"), *(CHEATS / "gpu").glob("*.py"), *(HONEST / "gpu").glob("*.py")]
 # What ends a worker or asks for a place on the host does so on any device: these are the ones that compute.
 SHARED = sorted(path for path in (BROKEN / "solutions").glob("*.py") if path.name.startswith(("wrong", "crashed")))
+SHARED += [
+    CHEATS / f"{name}.py"
+    for name in (
+        "crashed__kills_everything",
+        "wrong__cached_by_pointer",
+        "wrong__changes_inputs",
+        "wrong__half_inside",
+        "wrong__ignores_weights",
+        "wrong__nan",
+        "wrong__only_right_when_checked",
+        "wrong__positive_only",
+        "wrong__proxy",
+        "wrong__returns_the_first_output",
+        "wrong__works_after_the_answer",
+        "wrong__zeros",
+    )
+]
 PATIENCE = {"load": 30.0, "first-call": 15.0, "call": 10.0}
 
 
@@ -65,8 +83,7 @@ def test_pair_at_odd_shapes(pair: Path, cuda: Referee, built: None) -> None:
 @pytest.mark.parametrize("path", sorted(ATTACKS), ids=lambda path: path.stem)
 def test_attack(path: Path, cuda: Referee) -> None:
     result = run(cuda, HERE / "fixtures" / "matmul.py", path, "2048", budget_s=0.5)
-    expected = path.stem.split("__")[0] if "__" in path.stem else "passed"
-    assert result.verdict == expected, (result.reason, result.attestation, result.log[-2000:])
+    assert result.verdict == trust.read(path).expected, (result.reason, result.attestation, result.log[-2000:])
 
 
 @pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
