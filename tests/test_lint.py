@@ -102,9 +102,7 @@ def test_the_command(tmp_path: Path) -> None:
     first, second, third = done.stdout.splitlines()
     assert first == "ok      linear [cpu]" and second == "FAILED  problem [cpu]"
     assert third.strip().startswith("one-sided: input 0 never changes its sign (")
-    done = subprocess.run(
-        [*KBENCH, "lint-problem", str(GOOD), "--device", "cpu", "--json"], capture_output=True, text=True, check=False
-    )
+    done = lint_problem(str(GOOD), "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["complaints"] == []
 
 

@@ -23,7 +23,7 @@ from kbench.referee import check, timing, weights
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.events import Entered
-from kbench.referee.exam import Exam, Exams, Instance
+from kbench.referee.exam import Exam, Exams, Instance, wants_fresh_processes
 from kbench.referee.handle import Handle
 from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
@@ -147,9 +147,7 @@ class Evaluation:
             self._load_baseline(exam.baselines[-1])
 
     def _baseline_worker(self) -> Handle:
-        """Several processes, or a run to be repeated exactly, are asked for to have fresh ones."""
-        fresh = self.asked.processes > 1 or self.asked.seed is not None
-        return self.staff.hire() if fresh else self.staff.hire_again()
+        return self.staff.hire() if wants_fresh_processes(self.asked) else self.staff.hire_again()
 
     def _load_baseline(self, side: Side) -> None:
         try:

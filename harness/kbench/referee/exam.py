@@ -90,8 +90,7 @@ class Exam:
         self._kept_bytes = 0
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
-            arguments = self.reference.arguments()
-        self._arguments = arguments
+            self.arguments = self.reference.arguments()
         self.pickled = self._pickled()
         self.flags = Flags.now()
 
@@ -106,8 +105,8 @@ class Exam:
     def serves(self, source: Source, workload: str, asked: Settings) -> bool:
         """Whether an evaluation would make just this one, and the baselines still live."""
         same = (self.source, self.workload, _relevant(self.asked)) == (source, workload, _relevant(asked))
-        fresh = all(one.seed is None and one.processes == 1 for one in (self.asked, asked))
-        return bool(same and fresh and self.baselines) and all(side.is_idle() for side in self.baselines)
+        afresh = wants_fresh_processes(self.asked) or wants_fresh_processes(asked)
+        return bool(same and not afresh and self.baselines) and all(side.is_idle() for side in self.baselines)
 
     def reuse(self, problem_code: ProblemCode) -> None:
         """The next evaluation begins."""
@@ -204,7 +203,7 @@ class Exam:
     def _made(self, name: str, signature: Signature, constructed: Constructed) -> Instance:
         seed = self.weights_seed(name)
         with self.problem_code():
-            model = self.reference.construct(self._arguments, seed)
+            model = self.reference.construct(self.arguments, seed)
             if signature.loaded:
                 randomise_constants(model, torch.Generator().manual_seed(self.seeds.for_use("constants", name)))
             case = Case(self.reference, model, (), signature.buffers, None, self._asked_tolerance)
@@ -255,7 +254,7 @@ class Exam:
         if self._instances:
             return next(iter(self._instances.values())).case.model
         with self.problem_code():
-            return self.reference.construct(self._arguments, self.weights_seed("shapes"))
+            return self.reference.construct(self.arguments, self.weights_seed("shapes"))
 
     def _may_keep(self, trial: Trial) -> bool:
         """While all that is kept is small: a truth in float64 may be most of the memory there is."""
@@ -268,7 +267,7 @@ class Exam:
 
     def _pickled(self) -> bytes:
         try:
-            return pickle.dumps(self._arguments)
+            return pickle.dumps(self.arguments)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise ProblemFault(
                 f"{self.source.path}: get_init_inputs() cannot be sent to a worker: {error}",
@@ -280,6 +279,11 @@ class Exam:
         atol = user.atol if user.atol is not None else of.atol
         rtol = user.rtol if user.rtol is not None else of.rtol
         return numerics.tolerance(dtype, atol, rtol, of.norm_tol)
+
+
+def wants_fresh_processes(asked: Settings) -> bool:
+    """Several processes, or a run to be repeated exactly, are asked for to have them."""
+    return asked.processes > 1 or asked.seed is not None
 
 
 def _relevant(asked: Settings) -> tuple[object, ...]:

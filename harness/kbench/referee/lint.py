@@ -154,14 +154,14 @@ class Linter:
 
     def _instance(self) -> Instance:
         """The reference held against a solution that is constructed as it is."""
-        model = self.exam.reference.construct(self.exam.reference.arguments(), self.exam.weights_seed("first"))
+        model = self.exam.reference.construct(self.exam.arguments, self.exam.weights_seed("first"))
         parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
         described = map(tree.describe_tensor, (*parameters.values(), *buffers.values()))
         specs = tuple(spec for spec in described if isinstance(spec, tree.TensorSpec))
         return self.exam.instance("first", Constructed(tuple(parameters), tuple(buffers), specs))
 
     def _model(self, seed: int) -> torch.nn.Module:
-        model = self.exam.reference.construct(self.exam.reference.arguments(), seed)
+        model = self.exam.reference.construct(self.exam.arguments, seed)
         randomise_constants(model, torch.Generator().manual_seed(seed))
         return model
 
