@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from kbench.records import Speedup
+from kbench.records import Result, Speedup
 from kbench.report.compare import compare, judge
-from made import CPU, result
+from made import CPU, TORCH, result
 from msgspec import structs
 
 
@@ -67,6 +67,36 @@ def test_the_interval_holds_what_differs_between_processes() -> None:
     (found,) = compare([one], [structs.replace(one, seeds=(8,))]).pairs
     assert found.ratio and found.ratio.ci95[1] - 1 == pytest.approx(2**0.5 * 0.005, rel=0.01)
     assert found.change == "SAME"
+
+
+def slower_machine(one: Result, factor: float) -> Result:
+    assert one.timing
+    timing = structs.replace(one.timing, median_ms=one.timing.median_ms * factor)
+    low, high = one.timing.ci95_ms
+    timing = structs.replace(timing, ci95_ms=(low * factor, high * factor))
+    baseline = structs.replace(one.baselines["eager"], median_ms=one.baselines["eager"].median_ms * factor)
+    return structs.replace(one, timing=timing, baselines={"eager": baseline}, seeds=(8,))
+
+
+def test_a_slower_machine_is_no_slower_solution() -> None:
+    one = result(spread=0.001)
+    (found,) = compare([one], [slower_machine(one, 1.4)]).pairs
+    assert found.change == "UNCLEAR" and found.ratio
+    assert found.ratio.ci95[0] < 1 / 1.4 and found.ratio.ci95[1] > 1  # that it got faster is no more likely for it
+    (back,) = compare([slower_machine(one, 1.4)], [one]).pairs
+    assert back.change == "UNCLEAR" and back.ratio and back.ratio.ci95[0] < 1
+
+
+def test_what_the_machine_cannot_explain_is_slower() -> None:
+    one = result(spread=0.001)
+    (found,) = compare([one], [structs.replace(slower_machine(one, 1.4), baselines=one.baselines)]).pairs
+    assert found.change == "SLOWER"
+
+
+def test_a_baseline_of_another_environment_says_nothing_about_the_machine() -> None:
+    one = result(spread=0.001)
+    other = structs.replace(slower_machine(one, 1.4), environment=structs.replace(TORCH, torch="2.12.0"))
+    assert [pair.change for pair in compare([one], [other]).pairs] == ["SLOWER"]
 
 
 def test_a_run_is_the_same_as_itself() -> None:

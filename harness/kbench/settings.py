@@ -17,9 +17,10 @@ DEADLINES: dict[str, dict[str, float]] = {
 BUILD_WAIT_S = 300.0
 GLUE_TIMEOUT_S = 240.0
 LONGEST_WAIT_S = GLUE_TIMEOUT_S + 2 * BUILD_WAIT_S
+EAGER = "eager"
 # How torch.compile is told to make each of the compiled ones.
 COMPILED: dict[str, str | None] = {"compile": None, "compile-max-autotune": "max-autotune"}
-BASELINES = ("eager", *COMPILED)
+BASELINES = (EAGER, *COMPILED)
 BUILD_MODES: tuple[BuildMode, ...] = ("auto", "light", "full")
 MAX_SEED = 2**63 - 1
 

@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from kbench.records import Timing
-from kbench.report.compare import ratio_of
+from kbench.records import Result
+from kbench.report.compare import ratio_between
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
 BUNDLED = "solutions: ['*_torch', '*_cuda']\n"
 WILD = f"problems: {HERE}/wild/problems/*.py\nsets:\n  wild: {HERE}/wild/solutions\n"
-SLOW_BUILDS = 48
+SLOW_BUILDS = 80
 SLOW_BUILD = "#include <torch/csrc/autograd/variable.h>  // which only torch's own headers have"
 
 
@@ -75,11 +75,12 @@ def cpu(folder: Path) -> None:
     one_by_one = time.monotonic() - began
     print(f"{len(swept)} pairs: one by one {one_by_one:.1f} s, kbench run {seconds:.1f} s: {one_by_one / seconds:.2f}x")
     for result in swept:
-        left, right = (msgspec.convert(one["timing"], Timing) for one in (result, alone[name(result)]))
-        ratio = ratio_of(left, right)
+        left, right = (msgspec.convert(one, Result) for one in (result, alone[name(result)]))
+        ratio = ratio_between(left, right)
+        assert ratio and left.timing and right.timing
         equal = ratio.ci95[0] <= 1 <= ratio.ci95[1]
         said = f"{ratio.value:.3f} [{ratio.ci95[0]:.3f}, {ratio.ci95[1]:.3f}]{'' if equal else ' APART'}"
-        print(f"  {left.median_ms:8.3f} {right.median_ms:8.3f} ms  {name(result)[2]}  {said}")
+        print(f"  {left.timing.median_ms:8.3f} {right.timing.median_ms:8.3f} ms  {name(result)[2]}  {said}")
 
 
 def gpu(folder: Path) -> None:
@@ -139,12 +140,14 @@ def beside(folder: Path) -> None:
         target = slow / "training" / "conv_transpose3d_leaky_relu_multiply_max_pool" / f"slow_cuda_{number}.py"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text.replace('r"""\n', f'r"""\n{SLOW_BUILD} {number} {os.getpid()}\n'))
-    # Three times, since compilers need some seconds until they are at work.
-    sets = "".join(f"  {name}: {ROOT}/solutions\n" for name in ("a", "b", "c"))
+    # Several times, since compilers need some seconds until they are at work.
+    sets = "".join(f"  {name}: {ROOT}/solutions\n" for name in "abcdef")
     with_builds = f"{ten}sets:\n{sets}  slow: {slow}\n"
     with_builds = with_builds.replace("'inplace_torch'", "'inplace_torch', 'slow_cuda_*'")
-    busiest = _busiest(*_until(with_builds, folder / "beside", 3 * len(first)))
+    found, samples = _until(with_builds, folder / "beside", 6 * len(first))
+    busiest = _busiest(found, samples)
     print(f"compilers at work while each of them was timed, at least: {[count for count, _ in busiest]}")
+    print(f"and from sample to sample: {[count for _, count in samples][::5]}")
     for what, other in (("again, alone", again), ("builds beside", [result for _, result in busiest])):
         known = {name(result): result["timing"]["median_ms"] for result in other if result["timing"]}
         ratios = {name(r)[2]: known[name(r)] / r["timing"]["median_ms"] for r in first if name(r) in known}

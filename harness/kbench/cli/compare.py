@@ -22,7 +22,8 @@ HELP = f"""Compare the runs A (before) and B (after), pair by pair. Exit 1 where
 SAME: the ratio of times lies within 2 % of 1, with its whole interval. FASTER, SLOWER: it lies wholly outside.
 UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by {PROCESS_TERM["cpu"]:.0%} each,
 unless --processes measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
-differs between two processes that run the same code.
+differs between two processes that run the same code, and what the eager baseline, the same code in both runs, gained or
+lost from one to the other: where the machine was slower, a solution that was slower with it is no worse.
 """
 
 

@@ -13,7 +13,7 @@ from kbench.records import Result
 from kbench.report import board
 from kbench.report.standing import Group, groups
 from kbench.report.summary import FAST
-from kbench.sweep.pair import EAGER
+from kbench.settings import EAGER
 from kbench.sweep.store import read_all
 
 VIEWS = ("set", "problem", "solution", "result")

@@ -20,7 +20,7 @@ from kbench.cli.preview import preview
 from kbench.errors import KbenchError, UsageFault
 from kbench.report import board
 from kbench.report.standing import groups
-from kbench.settings import OPTIONS
+from kbench.settings import EAGER, OPTIONS
 from kbench.sweep import config as configuration
 from kbench.sweep import cores, lanes
 from kbench.sweep.built import Built
@@ -30,7 +30,7 @@ from kbench.sweep.events import Interrupted, Place
 from kbench.sweep.folder import Folder
 from kbench.sweep.judge import Ahead, Bench
 from kbench.sweep.kept import Shelf
-from kbench.sweep.pair import EAGER, Kind, Pair, matching, of_shard
+from kbench.sweep.pair import Kind, Pair, matching, of_shard
 from kbench.sweep.plan import Plan, Planner
 from kbench.sweep.quiet import Quiet
 from kbench.sweep.run import RERUNS, Outcome, Rerun, Sweep

@@ -29,6 +29,7 @@ from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
 from kbench.referee.staff import Staff
 from kbench.referee.timing import Size
+from kbench.settings import EAGER
 
 KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of memory, for trials; what is larger is made again
 ProblemCode = Callable[[], AbstractContextManager[None]]
@@ -96,7 +97,7 @@ class Exam:
 
     def names(self) -> tuple[str, ...]:
         """The baselines that are timed beside a solution."""
-        return self.asked.baselines or self.of_problem.baselines or ("eager",)
+        return self.asked.baselines or self.of_problem.baselines or (EAGER,)
 
     def missing(self) -> list[str]:
         """Baselines that have no worker yet."""

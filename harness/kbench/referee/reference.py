@@ -32,6 +32,7 @@ class Reference:
             self.module = problem.load(source, settings.workloads.get(workload, {}))
         self._draws_on_device = device.kind == "cuda"
         self._changes_inputs: bool | None = None  # not known before the first run
+        self._uses_tf32: bool | None = None  # not known before it ran without
 
     def running(self, when: str) -> contextlib.AbstractContextManager[None]:
         """Around every line of the problem's own code."""
@@ -136,11 +137,16 @@ class Reference:
     def exact(
         self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None, native: Outcome
     ) -> Outcome:
-        """The reference with TF32 off; as it ran already where nothing was on."""
-        if not (torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32) or self.device.kind == "cpu":
+        """The reference with TF32 off; as it ran already where that changes nothing."""
+        allowed = torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32
+        if not allowed or self.device.kind == "cpu" or self._uses_tf32 is False:
             return native
         with exact_products():
-            return self.run(model, inputs, upstream)
+            fine = self.run(model, inputs, upstream)
+        if self._uses_tf32 is None:
+            pairs = zip(native.tensors, fine.tensors, strict=False)
+            self._uses_tf32 = not all(left.shape == right.shape and same(left, right) for left, right in pairs)
+        return fine
 
     def seconds_per_call(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> float:
         """A first idea of how long a call takes, the second of two."""
@@ -224,6 +230,11 @@ class Outcome:
         self.buffers = buffers
         self.changed = changed
         self.inputs = inputs
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        gradients = [gradient for gradient in self.gradients.values() if gradient is not None]
+        return [*tree.tensors(self.output), *gradients, *self.buffers.values()]
 
     def value(self, gradients: tuple[str, ...], state: tuple[str, ...]) -> dict[str, Any]:
         """As a worker that was asked for these gradients and buffers describes it."""

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-from kbench.records import Record, Result, Speedup, Timing, Verdict
+from kbench.records import Record, Result, Speedup, Timing, Verdict, comparable
 from kbench.report.standing import counting
+from kbench.settings import EAGER
 from kbench.stats import log_distance
 
 Change = Literal["SAME", "FASTER", "SLOWER", "UNCLEAR", "FIXED", "BROKE"]
@@ -62,13 +63,32 @@ def judge(ratio: Speedup) -> Change:
     return "SLOWER" if high < 1 - ALIKE else "UNCLEAR"
 
 
-def ratio_of(before: Timing, after: Timing) -> Speedup:
+def ratio_between(old: Result, new: Result) -> Speedup | None:
+    """Where both were timed."""
+    return _ratio(old.timing, new.timing, _drift(old, new)) if old.timing and new.timing else None
+
+
+def _ratio(before: Timing, after: Timing, drift: float) -> Speedup:
     """Of medians from different processes, so each side carries what differs between processes."""
     value = before.median_ms / after.median_ms
     terms = math.hypot(before.process_term, after.process_term)
     (old_below, old_above), (new_below, new_above) = _shares(before), _shares(after)
-    below, above = math.hypot(old_below, new_above, terms), math.hypot(old_above, new_below, terms)
+    below = math.hypot(old_below, new_above, terms, min(drift, 0.0))
+    above = math.hypot(old_above, new_below, terms, max(drift, 0.0))
     return Speedup(value, (value * math.exp(-below), value * math.exp(above)))
+
+
+def _drift(old: Result, new: Result) -> float:
+    """The logarithm of how much slower the machine was after, as the eager baseline says.
+
+    It took turns with the solution. Neighbours of a virtual machine can slow it by half for seconds, and only work
+    that is known tells such a phase from a slower solution.
+    """
+    before, after = old.baselines.get(EAGER), new.baselines.get(EAGER)
+    alike = comparable(old.device, old.environment) == comparable(new.device, new.environment)
+    if not (before and after and alike) or old.problem.sha256 != new.problem.sha256:
+        return 0.0
+    return math.log(after.median_ms / before.median_ms)
 
 
 def _shares(timing: Timing) -> tuple[float, float]:
@@ -78,8 +98,7 @@ def _shares(timing: Timing) -> tuple[float, float]:
 
 
 def _compared(name: Name, old: Result, new: Result) -> Comparison:
-    both = old.passed and new.passed and old.timing and new.timing
-    ratio = ratio_of(old.timing, new.timing) if both and old.timing and new.timing else None
+    ratio = ratio_between(old, new) if old.passed and new.passed else None
     if old == new:
         ratio = Speedup(1.0, (1.0, 1.0)) if ratio else None  # one and the same measurement
     return Comparison(

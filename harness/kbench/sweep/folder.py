@@ -16,8 +16,8 @@ from kbench.errors import MachineFault
 from kbench.records import Result
 from kbench.report import board
 from kbench.report.standing import groups
+from kbench.settings import EAGER
 from kbench.sweep.events import Place
-from kbench.sweep.pair import EAGER
 from kbench.sweep.store import Store, read
 
 LEAST_S = 2.0  # between two writings of the leaderboards, unless the run is over

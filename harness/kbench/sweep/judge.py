@@ -13,10 +13,11 @@ from msgspec import structs
 from kbench.client import Referee
 from kbench.errors import UsageFault
 from kbench.records import DeviceInfo, Environment, Result, Run, Settings
+from kbench.settings import EAGER
 from kbench.sweep.built import Built
 from kbench.sweep.events import Place
 from kbench.sweep.kept import Shelf, against
-from kbench.sweep.pair import EAGER, Kind, Pair, key
+from kbench.sweep.pair import Kind, Pair, key
 from kbench.sweep.quiet import Quiet
 
 COMPILED_BUDGET_S = 2.0

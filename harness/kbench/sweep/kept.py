@@ -18,8 +18,9 @@ import msgspec
 from msgspec import structs
 
 from kbench.records import BaselineTiming, DeviceInfo, Environment, Record, Result, Speedup, Warn, comparable
+from kbench.settings import EAGER
 from kbench.stats import log_distance
-from kbench.sweep.pair import EAGER, Pair
+from kbench.sweep.pair import Pair
 
 FARTHEST = 50.0  # as an exponent: JSON knows no infinity
 Measure = Callable[[str], Result]

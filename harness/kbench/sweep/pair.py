@@ -14,7 +14,6 @@ from kbench.records import DeviceInfo, Environment, Record, Settings, comparable
 Kind = Literal["cpu", "cuda"]
 KEY_LENGTH = 16
 NO_MATTER = {"device": "auto", "require_jail": False, "keep": None}  # settings that change no number
-EAGER = "eager"
 
 
 class Pair(Record, frozen=True):

@@ -12,10 +12,10 @@ from kbench import catalog, problem, solution
 from kbench.errors import KbenchError, UsageFault
 from kbench.options import nearest
 from kbench.records import Record, Settings
-from kbench.settings import OPTIONS
+from kbench.settings import EAGER, OPTIONS
 from kbench.sweep.config import HERE, Config, Override, SolutionSet, Wanted
 from kbench.sweep.document import Mistake, Spot
-from kbench.sweep.pair import EAGER, Kind, Pair
+from kbench.sweep.pair import Kind, Pair
 
 
 class Problem(Record, frozen=True):
