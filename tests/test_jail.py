@@ -143,17 +143,48 @@ def test_files_and_folders_are_placed_and_kept(tmp_path: Path) -> None:
         print(Path("one.py").read_text(), Path("kernel.cu").read_text(), flush=True)
 
     jailed = Jailed(main)
-    for order in (PlaceFile("solution/one.py", "text"), PlaceFolder(str(tmp_path / "in"), "solution")):
-        jailed.control.send(order)
+    (tmp_path / "kept").mkdir()
+    given, kept = (os.open(tmp_path / name, os.O_PATH) for name in ("in", "kept"))
+    for order, fds in ((PlaceFile("solution/one.py", "text"), ()), (PlaceFolder("solution"), (given,))):
+        jailed.control.send(order, fds)
         placed = jailed.control.receive(FromKeeper, 5.0)
         assert isinstance(placed, Placed) and placed.fault is None
     jailed.work.send(AskLog())
     jailed.ended()
     assert "text // kernel" in jailed.log()
-    jailed.control.send(Keep(str(tmp_path / "kept")))
-    jailed.control.receive(FromKeeper, 5.0)
+    for _ in range(2):
+        jailed.control.send(Keep(), (kept,))
+        assert jailed.control.receive(FromKeeper, 5.0).fault is None
     jailed.close()
+    os.close(given)
+    os.close(kept)
+    assert (tmp_path / "kept" / "scratch-2" / "solution" / "kernel.cu").exists()
     assert (tmp_path / "kept" / "scratch" / "solution" / "one.py").read_text() == "text"
+
+
+def test_what_is_kept_leads_nowhere_else(tmp_path: Path) -> None:
+    """Neither a link that it leaves, nor one that an earlier one left, nor a tree without end."""
+    victim, kept = tmp_path / "victim", tmp_path / "kept"
+    victim.mkdir()
+    kept.mkdir()
+    (kept / "scratch").symlink_to(victim)
+
+    def main(_: Channel) -> None:
+        Path("../link").symlink_to("../../victim")
+        Path("plain.txt").write_text("text")
+        for _number in range(1500):
+            Path("d").mkdir()
+            os.chdir("d")
+
+    jailed = Jailed(main)
+    jailed.ended()
+    fd = os.open(kept, os.O_PATH)
+    jailed.control.send(Keep(), (fd,))
+    answer = jailed.control.receive(FromKeeper, 10.0)
+    assert isinstance(answer, Placed) and answer.fault
+    jailed.close()
+    os.close(fd)
+    assert not list(victim.iterdir()) and not list(kept.rglob("link"))
 
 
 def test_too_many_processes_are_ended() -> None:

@@ -17,21 +17,33 @@ RISING_S = 0.4
 
 
 def rise(channel: Channel) -> None:
+    if os.environ.get("CROWD") == "unseen":
+        raise RuntimeError("it sees no device")
     while time.process_time() < RISING_S:
         pass
     channel.send(Done())
     channel.receive(Done)
 
 
+class Crowded(Cpu):
+    """One of several devices, which its workers only find among the others."""
+
+    def has_neighbours(self) -> bool:
+        return True
+
+    def environment(self, alone: bool) -> dict[str, str]:
+        return {"CROWD": "unseen" if alone else "seen"}
+
+
 @pytest.fixture
-def staff() -> Iterator[Staff]:
+def staff(request: pytest.FixtureRequest) -> Iterator[Staff]:
     ours, theirs = pair(right_accepts_fds=True)
     pid = os.fork()
     if pid == 0:
         ours.close()
         zygote.serve(theirs, rise)
     theirs.close()
-    staff = Staff(ours, Cpu(), *layers.probe())
+    staff = Staff(ours, getattr(request, "param", Cpu)(), *layers.probe())
     yield staff
     staff.dismiss()
     ours.close()
@@ -74,3 +86,17 @@ def test_one_that_died_is_not_handed_out(staff: Staff) -> None:
     handle = staff.hire()
     assert handle is not dead and handle.is_up()
     handle.end()
+
+
+@pytest.mark.parametrize("staff", [Crowded], indirect=True)
+def test_where_workers_cannot_do_without_other_devices_they_see_them_and_it_is_said(staff: Staff) -> None:
+    staff.stock(2)
+    assert "one_gpu" not in staff.jail()
+    worker = staff.hire()
+    assert worker.is_up()
+    assert "it sees no device" in staff.jail()["one_gpu"] and "one_gpu" in staff.lacking
+    staff.stock(1)
+    again = staff.hire()
+    assert again.is_up()
+    worker.end()
+    again.end()

@@ -58,10 +58,12 @@ class Referee:
         cores: Iterable[int] = (),
         tied: bool = False,
         gradients: bool = False,
+        without: Iterable[str] = (),
     ) -> None:
         """`cores` are those that it may use; with `tied` it also ends with the thread that starts it.
 
         `gradients` says that some problem will ask for them: what that needs is then imported once, at the start.
+        The jail is made `without` these layers: to try what holds on a machine that lacks them.
         """
         check_name(device)
         if sys.platform != "linux":
@@ -70,6 +72,7 @@ class Referee:
         self.cores = ",".join(map(str, sorted(cores)))
         self.tied = tied
         self.gradients = gradients
+        self.without = ",".join(without)
         self.ready: Ready | None = None
         self.root = catalog.find_root(root)
         self._process: subprocess.Popen[bytes] | None = None
@@ -196,6 +199,7 @@ class Referee:
         bound = self.tied or threading.current_thread() is threading.main_thread()
         parent = str(os.getpid() if bound else 0)
         told = [str(theirs.fileno()), parent, self.device, self.cores, "gradients" if self.gradients else ""]
+        told.append(self.without)
         command = [sys.executable, "-P", "-m", "kbench.host", *told]
         self._process = subprocess.Popen(
             command,

@@ -24,7 +24,7 @@ from kbench.wire import Channel, Closed, pair
 
 
 def main(arguments: list[str]) -> None:
-    fd, parent, device, cores, gradients = int(arguments[0]), int(arguments[1]), *arguments[2:]
+    fd, parent, device, cores, gradients, without = int(arguments[0]), int(arguments[1]), *arguments[2:]
     if parent:
         linux.die_with_parent(parent)
     if cores:
@@ -37,7 +37,8 @@ def main(arguments: list[str]) -> None:
     to_builder = _split_off(builder.serve, (client, to_zygote), accepts=False)
     to_builder.accept_fds = True
     try:
-        kbench.referee.main.serve(client, to_zygote, to_builder, device)
+        left_out = frozenset(filter(None, without.split(",")))
+        kbench.referee.main.serve(client, to_zygote, to_builder, device, left_out)
     except Closed:
         os._exit(0)
 

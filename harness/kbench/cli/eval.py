@@ -37,13 +37,13 @@ PLACE = (
 @click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a workload on stdout.")
 @click.option("--output", metavar="FILE", help="Also append the JSON objects to FILE.")
-@click.option("--keep", metavar="FOLDER", help="Copy the worker's scratch to FOLDER when it is done.")
+@click.option("--keep", metavar="FOLDER", help="Copy the worker's scratch into FOLDER when it is done.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the solution's output also where it passed.")
 def command(problem: str, solution: str, as_json: bool, output: str | None, verbose: bool, **options: Any) -> int:
     root, keep = options.pop("root"), options.pop("keep")
     place = given(options, PLACE)
     workloads = place.get("workload", ())
-    kept = str(Path(keep).resolve()) if keep else None
+    kept = _folder(keep) if keep else None
     named = {name: value for name, value in options.items() if value is not None}
     settings = checked(Settings(device=place.get("device", "auto"), keep=kept, **named))
     with _opened(output) as sink, Referee(settings.device, root) as referee, Progress() as progress:
@@ -87,3 +87,13 @@ class _Nothing:
 
     def __exit__(self, *_: object) -> None:
         sys.stdout.flush()
+
+
+def _folder(named: str) -> str:
+    """Before anything is evaluated: afterwards the result would be lost."""
+    path = Path(named).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageFault(f"nothing can be kept in {path}: {error.strerror}", "name a folder for --keep") from None
+    return str(path)

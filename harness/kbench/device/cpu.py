@@ -94,7 +94,13 @@ class Cpu:
     def probe(self) -> Probe:
         return HostProbe()
 
-    def environment(self) -> dict[str, str]:
+    def has_neighbours(self) -> bool:
+        return False
+
+    def nodes(self, alone: bool) -> tuple[str, ...]:
+        return ()
+
+    def environment(self, alone: bool) -> dict[str, str]:
         return {"CUDA_VISIBLE_DEVICES": ""}
 
 

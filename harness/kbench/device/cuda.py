@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -12,6 +15,7 @@ from kbench.device.gate import Gate, SpinningGate
 from kbench.device.telemetry import GpuProbe, Probe
 from kbench.records import DeviceInfo
 
+DEV, DRIVER = Path("/dev"), Path("/proc/driver/nvidia/gpus")
 FLUSH_GRAIN = 2 * 2**20
 KEPT_SHARE = 0.1  # of the device: handing less back and asking for it again takes longer than a round
 
@@ -97,7 +101,8 @@ class Cuda:
         pass
 
     def rest(self) -> None:
-        """Its threads take no part in what a GPU does."""
+        """Its threads take no part in what a GPU does. Cache that a solution set aside is given back."""
+        driver.reset_persisting_cache()
 
     def fills_in_time(self) -> bool:
         return True
@@ -114,8 +119,34 @@ class Cuda:
     def probe(self) -> Probe:
         return GpuProbe(_uuid())
 
-    def environment(self) -> dict[str, str]:
-        return {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES", "0")}
+    def has_neighbours(self) -> bool:
+        return self.nodes(alone=True) != self.nodes(alone=False)
+
+    def nodes(self, alone: bool) -> tuple[str, ...]:
+        return node_names(DEV, _minor(_uuid(), DRIVER) if alone else None)
+
+    def environment(self, alone: bool) -> dict[str, str]:
+        # By its number it could only be found among the others.
+        return {"CUDA_VISIBLE_DEVICES": _uuid() if alone else os.environ.get("CUDA_VISIBLE_DEVICES", "0")}
+
+
+def node_names(folder: Path, minor: str | None) -> tuple[str, ...]:
+    """Those of the driver as a whole, and of GPUs the one with this number; all where it is not known."""
+    names = sorted(path.name for path in folder.glob("nvidia*") if path.is_char_device())
+    gpus = {name for name in names if name.removeprefix("nvidia").isdigit()}
+    others = gpus - {f"nvidia{minor}"} if f"nvidia{minor}" in gpus else set()
+    return tuple(str(folder / name) for name in names if name not in others)
+
+
+def _minor(uuid: str, folder: Path) -> str | None:
+    """The number of a GPU's node, which need not be its index."""
+    for file in folder.glob("*/information"):
+        with contextlib.suppress(OSError):
+            text = file.read_text()
+            found = re.search(r"Device Minor:\s*(\d+)", text)
+            if uuid in text and found:
+                return found[1]
+    return None
 
 
 def _uuid() -> str:

@@ -63,6 +63,11 @@ def as_tensor(pointer: int, count: int) -> torch.Tensor:
     return torch.as_tensor(Bytes(pointer, max(count, 1)), device="cuda")
 
 
+def reset_persisting_cache() -> None:
+    """What was set aside of the last cache before memory is cache as any other again. Older GPUs have no such thing."""
+    _driver().cuCtxResetPersistingL2Cache()
+
+
 def version() -> int:
     number = ctypes.c_int()
     _check(_driver().cuDriverGetVersion(ctypes.byref(number)), "cuDriverGetVersion")

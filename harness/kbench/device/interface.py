@@ -77,5 +77,11 @@ class Device(Protocol):
 
     def probe(self) -> Probe: ...
 
-    def environment(self) -> dict[str, str]:
-        """Variables that a worker needs to see this device and no other."""
+    def has_neighbours(self) -> bool:
+        """Whether a worker could reach other devices of the kind, and can be kept from it."""
+
+    def nodes(self, alone: bool) -> tuple[str, ...]:
+        """Files below `/dev` that a worker needs; with `alone` none of another device of the kind."""
+
+    def environment(self, alone: bool) -> dict[str, str]:
+        """Variables that a worker needs to use this device, where it is `alone` or sees others too."""

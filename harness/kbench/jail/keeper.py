@@ -7,11 +7,13 @@ there. It ends when its control channel does. It is ours, unconfined, and cannot
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +23,7 @@ from kbench.records import Record
 from kbench.wire import Channel, Closed
 
 LOG_BYTES = 64 * 1024
+MAX_FAULT = 500
 WATCH_SECONDS = 0.1
 MOST_READS = 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -34,9 +37,8 @@ class PlaceFile(Record, frozen=True, tag=True):
 
 
 class PlaceFolder(Record, frozen=True, tag=True):
-    """Copy a folder of the host to `name` in the scratch."""
+    """Copy a folder of the host, whose descriptor comes along, to `name` in the scratch."""
 
-    source: str
     name: str
 
 
@@ -45,9 +47,7 @@ class AskLog(Record, frozen=True, tag=True):
 
 
 class Keep(Record, frozen=True, tag=True):
-    """Copy the scratch to a folder of the host."""
-
-    target: str
+    """Copy the scratch into a folder of the host, whose descriptor comes along: by its name it is not seen here."""
 
 
 class Freeze(Record, frozen=True, tag=True):
@@ -128,10 +128,12 @@ class Keeper:
         match message:
             case PlaceFile(name=name, text=text):
                 self.control.send(_place(lambda path: _write(path, text), self.scratch, name))
-            case PlaceFolder(source=source, name=name):
-                self.control.send(_place(lambda path: _copy(source, path), self.scratch, name))
-            case Keep(target=target):
-                self.control.send(_place(lambda path: _copy(self.scratch, path), target, "scratch"))
+            case PlaceFolder(name=name):
+                with self._folder_of_host() as source:
+                    self.control.send(_place(lambda path: _copy(source, path), self.scratch, name))
+            case Keep():
+                with self._folder_of_host() as target:
+                    self.control.send(_place(lambda path: _copy_fresh(self.scratch, path), target, "scratch"))
             case Freeze(on=on):
                 self._signal(signal.SIGSTOP if on else signal.SIGCONT)
                 if on:
@@ -141,6 +143,15 @@ class Keeper:
                     if not self._drain(once=True):
                         break
                 self.control.send(LogTail(text=self.tail.decode(errors="replace"), dropped=self.dropped))
+
+    @contextlib.contextmanager
+    def _folder_of_host(self) -> Iterator[str]:
+        """The folder that came along, as a path."""
+        (fd,) = self.control.take_fds(1)
+        try:
+            yield f"/proc/self/fd/{fd}"
+        finally:
+            os.close(fd)
 
     def _drain(self, once: bool = False) -> bool:
         """Reads what is there; False at the end of the output (or, with `once`, when nothing is left)."""
@@ -254,8 +265,8 @@ def _place(action: object, folder: str, name: str) -> Placed:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         action(path)  # type: ignore[operator]
-    except OSError as error:
-        return Placed(path=str(path), fault=str(error))
+    except (OSError, RecursionError) as error:
+        return Placed(path=str(path), fault=str(error)[:MAX_FAULT])
     return Placed(path=str(path))
 
 
@@ -264,13 +275,26 @@ def _write(path: Path, text: str) -> None:
 
 
 def _copy(source: str, target: Path) -> None:
+    """A folder of the host into the jail."""
     # Links are copied as links: this process may read what the one inside may not.
     shutil.copytree(source, target, dirs_exist_ok=True, symlinks=True, ignore=_special_files)
+
+
+def _copy_fresh(source: str, target: Path) -> None:
+    """What a solution left, into the host, where nothing of it may lead elsewhere: without links, and into a folder
+    that was not there before, since that may hold some."""
+    numbered = (target.with_name(f"{target.name}-{number}") for number in itertools.count(2))
+    fresh = next(path for path in itertools.chain((target,), numbered) if not os.path.lexists(path))
+    shutil.copytree(source, fresh, symlinks=True, ignore=_links_and_special_files)
 
 
 def _special_files(folder: str, names: list[str]) -> set[str]:
     paths = {name: Path(folder, name) for name in names}
     return {name for name, path in paths.items() if not (path.is_symlink() or path.is_dir() or path.is_file())}
+
+
+def _links_and_special_files(folder: str, names: list[str]) -> set[str]:
+    return _special_files(folder, names) | {name for name in names if Path(folder, name).is_symlink()}
 
 
 def harden() -> None:

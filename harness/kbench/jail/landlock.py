@@ -28,7 +28,7 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/sys", "/proc", 
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "passwd", "group", "hosts")
 ETC_MORE = ("alternatives", "nvidia", "vulkan", "OpenCL", "os-release", "host.conf")
 COMPILERS = ("c++", "g++", "gcc", "cc", "clang", "clang++", "nvcc", "ld", "ninja")
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/proc/self")
 
 
 def readable(extra: Iterable[str] = ()) -> tuple[str, ...]:
@@ -67,17 +67,12 @@ def apply(reads: Iterable[str], writes: Iterable[str]) -> str:
     try:
         for path in reads:
             _allow(ruleset, path, handled & (EXECUTE | READ | READ_DIR))
-        for path in (*writes, *_writable_devices()):
+        for path in (*writes, *DEVICES):
             _allow(ruleset, path, handled)
         linux.landlock_restrict(ruleset)
     finally:
         os.close(ruleset)
     return f"abi {abi}"
-
-
-def _writable_devices() -> list[str]:
-    nodes = [node for node in Path("/dev").glob("nvidia*") if node.is_char_device()]
-    return [*map(str, nodes), *(f"/dev/{name}" for name in DEVICES), "/proc/self"]
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

@@ -37,6 +37,7 @@ class Plan(Record, frozen=True):
     environment: dict[str, str]
     name: str
     nice: int = 0
+    nodes: tuple[str, ...] = ()  # devices that may be written to
     ways: tuple[str, ...] | None = None  # the readable places as they are named; hides what lies beside them
 
 
@@ -95,7 +96,7 @@ def _become_worker(plan: Plan, scratch: str, output: int, keep: tuple[int, ...],
         os.dup2(null, 0)
         _close_all_but((0, 1, 2, *keep))
         _fresh_environment(plan.environment, scratch)
-        jail_layers.confine(frozenset(plan.layers), plan.limits, plan.reads, scratch)
+        jail_layers.confine(frozenset(plan.layers), plan.limits, plan.reads, scratch, plan.nodes)
         main()
         code = 0
     finally:

@@ -9,13 +9,14 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kbench.jail import landlock, linux
+from kbench.jail import landlock, linux, seccomp
 from kbench.records import Record
 
 NAMESPACES = ("user", "pid", "mount", "network", "ipc")
-LAYERS = (*NAMESPACES, "pid_max", "no_new_privs", "capabilities", "landlock")
+LAYERS = (*NAMESPACES, "pid_max", "no_new_privs", "capabilities", "landlock", "seccomp")
 SCRATCH = "/dev/shm/kbench"
 KEPT = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
+LEFT_OUT = "left out"
 MAX_PROCESSES = 256  # watched
 MAX_PIDS = 4096  # threads included; the kernel's own bound, where it has one for a namespace
 MAX_OPEN_FILES = 65536
@@ -50,10 +51,11 @@ def enter_namespaces(layers: frozenset[str]) -> None:
 
 
 def mount_own(layers: frozenset[str], scratch_bytes: int) -> None:
-    """As the keeper, in the new namespaces: own `/proc` with `/proc/sys` read-only, own `/dev/shm`."""
+    """As the keeper, in the new namespaces: all read-only but for an own `/proc`, less its `sys`, and `/dev/shm`."""
     if "mount" not in layers:
         return
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount_read_only("/")
     if "pid" in layers:
         safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         linux.mount("proc", "/proc", "proc", safe)
@@ -109,19 +111,31 @@ def _cover(top: Path, kept: list[Path], links: dict[Path, str]) -> None:
     linux.mount("none", str(top), None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
 
 
-def confine(layers: frozenset[str], limits: Limits, reads: tuple[str, ...], scratch: str) -> None:
-    """As the worker, last: nothing that follows can take these off again."""
+def confine(
+    layers: frozenset[str], limits: Limits, reads: tuple[str, ...], scratch: str, nodes: tuple[str, ...] = ()
+) -> None:
+    """As the worker, last: nothing that follows can take these off again. `nodes` are devices that it may use."""
     _limit(limits)
     if "no_new_privs" in layers:
         linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
     if "landlock" in layers:
-        landlock.apply(reads, (scratch, "/dev/shm") if "mount" in layers else (scratch,))
+        landlock.apply(reads, (scratch, *nodes, "/dev/shm") if "mount" in layers else (scratch, *nodes))
     if "capabilities" in layers:
         linux.drop_capabilities()
+    if "seccomp" in layers:
+        seccomp.apply()
 
 
-def probe() -> tuple[frozenset[str], dict[str, str]]:
-    """Which layers work here, each tried in a child; and what stood in the way of the others."""
+def probe(without: frozenset[str] = frozenset()) -> tuple[frozenset[str], dict[str, str]]:
+    """Which layers work here, each tried in a child; and what stood in the way of the others.
+
+    What is `without` is left out, to see what it is good for.
+    """
+    works, why = _probed()
+    return works - without, why | dict.fromkeys(works & without, LEFT_OUT)
+
+
+def _probed() -> tuple[frozenset[str], dict[str, str]]:
     works: set[str] = set()
     why: dict[str, str] = {}
     _try("user", frozenset({"user", "pid", "mount"}), works, why, gives=("user", "pid", "mount"))
@@ -129,7 +143,7 @@ def probe() -> tuple[frozenset[str], dict[str, str]]:
         _try(name, frozenset({*works, name}), works, why)
     if "mount" in works:
         _try("pid_max", frozenset({*works, "pid_max"}), works, why)
-    for name in ("no_new_privs", "capabilities", "landlock"):
+    for name in ("no_new_privs", "capabilities", "landlock", "seccomp"):
         _try(name, frozenset({*works, name}), works, why)
     return frozenset(works), {name: why.get(name, "needs mount") for name in LAYERS if name not in works}
 

@@ -57,7 +57,7 @@ def fork_worker(plan: Plan, control: int, work: int, main: Callable[[Channel], N
         gc.freeze()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        keeper_end = Channel(socket.socket(fileno=control))
+        keeper_end = Channel(socket.socket(fileno=control), accept_fds=True)
         launch(
             plan,
             parent,

@@ -81,10 +81,9 @@ class Handle:
     def place(self, path: str, text: str | None, folder: str | None) -> str:
         """Puts the solution into the worker's scratch; its path there."""
         if folder is not None:
-            order: PlaceFile | PlaceFolder = PlaceFolder(source=folder, name="solution")
+            placed = self._with_folder(folder, PlaceFolder(name="solution"))
         else:
-            order = PlaceFile(name=f"solution/{Path(path).stem}.py", text=text or "")
-        placed = self._ask_keeper(order, Placed)
+            placed = self._ask_keeper(PlaceFile(name=f"solution/{Path(path).stem}.py", text=text or ""), Placed)
         if placed.fault:
             raise OSError(placed.fault)
         return f"{placed.path}/solution.py" if folder is not None else placed.path
@@ -136,9 +135,12 @@ class Handle:
         with contextlib.suppress(Closed, Late):
             self.control.send(Freeze(on=False))
 
-    def keep(self, target: str) -> None:
-        with contextlib.suppress(Stopped):
-            self._ask_keeper(Keep(target=target), Placed)
+    def keep(self, target: str) -> str | None:
+        """Why it could not be kept, None where it was."""
+        try:
+            return self._with_folder(target, Keep()).fault
+        except (OSError, Stopped) as error:
+            return str(error)
 
     def ending(self) -> Ruling:
         """What its keeper says of its end."""
@@ -188,9 +190,16 @@ class Handle:
                 os.close(fd)
         return time.monotonic() - began
 
-    def _ask_keeper(self, order: ToKeeper, kind: type[T]) -> T:
+    def _with_folder(self, folder: str, order: ToKeeper) -> Placed:
+        fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
         try:
-            self.control.send(order)
+            return self._ask_keeper(order, Placed, (fd,))
+        finally:
+            os.close(fd)
+
+    def _ask_keeper(self, order: ToKeeper, kind: type[T], fds: Sequence[int] = ()) -> T:
+        try:
+            self.control.send(order, fds)
             while True:
                 reply = self.control.receive(FromKeeper, KEEPER_S)
                 if isinstance(reply, kind):

@@ -22,6 +22,7 @@ from kbench.wire import Channel
 
 MEMORY_SHARE = 0.7
 ROOM_SHARE = 0.25
+ONE_GPU = "one_gpu"
 FOR_GRADIENTS = "torch.fx.experimental.symbolic_shapes"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
 
@@ -33,6 +34,7 @@ class Staff:
         self.layers = layers
         self.lacking = lacking
         self.spares = 0  # how many to keep ready while others work
+        self._alone = device.has_neighbours()  # and workers shall not reach them
         self._plan = self._make_plan()
         self._spares: list[Handle] = []
         self._parting: list[Side] = []
@@ -48,12 +50,17 @@ class Staff:
                 return spare
             spare.end()
         fresh = Handle(self.zygote, self._plan)
-        if not fresh.is_up():
-            log = fresh.log().strip().splitlines()
-            fresh.end()
-            why = log[-1] if log else "it ends without a word"
-            raise MachineFault(f"a worker cannot be started in its jail here: {why}", "see kbench doctor")
-        return fresh
+        if fresh.is_up():
+            return fresh
+        log = fresh.log().strip().splitlines()
+        fresh.end()
+        why = log[-1] if log else "it ends without a word"
+        if self._alone:
+            # Its driver may want to see the other GPUs too.
+            self._alone, self.lacking = False, {**self.lacking, ONE_GPU: why}
+            self._plan = self._make_plan()
+            return self.hire()
+        raise MachineFault(f"a worker cannot be started in its jail here: {why}", "see kbench doctor")
 
     def hire_again(self) -> Handle:
         """A worker for a baseline: the one that served the problem before, where it went on."""
@@ -148,7 +155,8 @@ class Staff:
 
     def jail(self) -> dict[str, str]:
         """Each layer and what became of it, for the result."""
-        return {name: "on" if name in self.layers else f"off: {self.lacking[name]}" for name in LAYERS}
+        worn = {name: "on" if name in self.layers else f"off: {self.lacking[name]}" for name in LAYERS}
+        return worn | ({ONE_GPU: f"off: {self.lacking[ONE_GPU]}"} if ONE_GPU in self.lacking else {})
 
     def _make_plan(self) -> Plan:
         limits = Limits(memory_bytes=int(MEMORY_SHARE * available_memory()), data_limit=self.device.kind == "cpu")
@@ -156,7 +164,9 @@ class Staff:
             layers=tuple(sorted(self.layers)),
             limits=limits,
             reads=landlock.readable(),
-            environment={**_passed_on(PASSED_ON), **self.device.environment()},
+            ways=landlock.named(),
+            nodes=self.device.nodes(self._alone),
+            environment={**_passed_on(PASSED_ON), **self.device.environment(self._alone)},
             name="kbench.worker",
         )
 
