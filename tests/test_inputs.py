@@ -65,9 +65,40 @@ def test_the_same_seed_gives_the_same_contents_and_another_others() -> None:
 
 def test_transforms_change_whole_floats_and_nothing_else() -> None:
     values, labels, mask = torch.randn(4), torch.arange(4), torch.tensor([0.0, 1.0, 1.0])
-    sign = inputs.transformed([values, labels, mask], "sign")
+    sign = transformed([values, labels, mask], "sign")
     assert torch.equal(sign[0], -values) and sign[1] is labels and sign[2] is mask
-    assert torch.equal(inputs.transformed([values], "scale")[0], values * inputs.SCALE)
+    assert torch.equal(transformed([values], "scale")[0], values * inputs.SCALE)
+    assert torch.equal(transformed([values], "large")[0], values * inputs.LARGE)
+
+
+def transformed(tensors: list[torch.Tensor], name: str, seed: int = 1) -> list[torch.Tensor]:
+    return inputs.transformed(tensors, name, torch.Generator().manual_seed(seed))
+
+
+def test_one_element_changes_anywhere_and_stays_in_range() -> None:
+    values, places = torch.rand(16, 16).T, set()
+    for seed in range(20):
+        (changed,) = transformed([values], "one", seed)
+        (place,) = (changed != values).reshape(-1).nonzero().flatten().tolist()
+        places.add(place)
+        assert changed.max() <= values.max() and changed.min() >= values.min()
+    assert len(places) > 10
+
+
+def test_normal_values_have_the_same_mean_and_spread() -> None:
+    values = torch.rand(4096) + 3
+    (changed,) = transformed([values], "normal")
+    assert float(changed.mean()) == pytest.approx(3.5, abs=0.05)
+    assert float(changed.std()) == pytest.approx(float(values.std()), rel=0.1)
+    triangle = torch.randn(8, 8).tril()
+    assert transformed([triangle], "normal")[0] is triangle
+
+
+def test_ties_are_near_the_values_and_few() -> None:
+    values = torch.randn(4096)
+    (changed,) = transformed([values], "ties")
+    assert len(changed.unique()) < 50 and (changed - values).abs().max() < 0.2
+    assert transformed([torch.full((8,), 0.3)], "ties")[0].isfinite().all()
 
 
 def test_triangles_bins_and_strange_types_keep_their_structure() -> None:

@@ -30,7 +30,7 @@ def test_pair(pair: Path, evaluate: Evaluate) -> None:
     assert result.solution.weights == "loaded"
     assert result.build is not None and result.build.path == "light"
     assert result.check is not None and result.check.truth == "float64"
-    assert result.check.transforms == ("sign", "scale")
+    assert result.check.transforms == ("one", "sign", "scale")
     # The second time nothing is compiled.
     again = evaluate(f"{pair}/epilogue_cpp", str(pair))
     assert again.build is not None and again.build.cached and again.build.seconds < 1.0

@@ -38,7 +38,7 @@ def test_constants_that_follow_from_a_replaced_one_follow_it(tmp_path: Path) -> 
 def test_defaults(tmp_path: Path) -> None:
     found = settings(tmp_path, "")
     assert found == ProblemSettings()
-    assert found.transforms == ("sign", "scale")
+    assert found.transforms == ("one", "sign", "scale")
 
 
 def test_everything_that_may_be_said(tmp_path: Path) -> None:

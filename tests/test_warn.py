@@ -35,6 +35,6 @@ def test_noise_sharing_throttling_and_clocks_are_named() -> None:
 
 
 def test_every_warning_says_what_to_do_next() -> None:
-    found = [*warn.of_jail({"landlock": "no"}), *warn.of_policy(True), *warn.of_policy(False)]
-    assert [one.code for one in found] == ["jail", "policy"]
+    found = [*warn.of_jail({"landlock": "no"}), *warn.of_keeping("disk full"), *warn.of_keeping(None)]
+    assert [one.code for one in found] == ["jail", "keep"]
     assert all(one.next for one in found)

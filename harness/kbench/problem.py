@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -19,8 +20,8 @@ from kbench.settings import BASELINES, STAGES
 
 MODULE_NAME = "kbench_problem"
 REQUIRED = ("Model", "get_inputs")
-TRANSFORMS = ("sign", "scale", "shrink", "shift")
-DEFAULT_TRANSFORMS = ("sign", "scale")
+TRANSFORMS = ("one", "sign", "scale", "shrink", "large", "shift", "normal", "ties")
+DEFAULT_TRANSFORMS = ("one", "sign", "scale")
 
 
 LINT_CHECKS: tuple[str, ...] = get_args(LintCheck)
@@ -170,7 +171,7 @@ def _flag(source: Source, key: str, value: Any) -> bool:
 
 
 def _bound(source: Source, key: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
         raise _fault(source, f"{key} is {value!r}", f"{key} is a number of at least 0")
     return float(value)
 
@@ -194,7 +195,12 @@ def _precision(source: Source, key: str, value: Any) -> str:
 
 
 def _custom_kernel(source: Source, key: str, value: Any) -> bool | float:
-    return value if isinstance(value, bool) else _bound(source, key, value)
+    if isinstance(value, bool):
+        return value
+    share = _bound(source, key, value)
+    if share > 1:
+        raise _fault(source, f"{key} is {value!r}", f"{key} is True, False or a share of the time up to 1")
+    return share
 
 
 def _check(source: Source, key: str, value: Any) -> Callable[..., Any]:

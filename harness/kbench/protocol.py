@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from kbench.records import Record
 from kbench.tree import Skeleton, TensorSpec
 
 ALIGNMENT = 512
 MAX_TEXT = 64 * 1024
+MAX_SPANS, MAX_SPAN_NAME, LONGEST_SPAN_MS = 256, 300, 1e9
 
 
 class Load(Record, frozen=True, tag=True):
@@ -68,6 +70,13 @@ class Round(Record, frozen=True, tag=True):
     mode: Literal["batch", "single", "null-batch", "null-single"]
 
 
+class Trace(Record, frozen=True, tag=True):
+    """Untimed calls on a slot, of which everything that runs is written down."""
+
+    slot: int
+    passes: int
+
+
 class Forget(Record, frozen=True, tag=True):
     """The problem is over: let go of all that belongs to it. Only a baseline's worker is told so."""
 
@@ -81,7 +90,7 @@ class BuildReply(Record, frozen=True, tag=True):
     ahead: bool = False  # built for another machine: nothing comes along, nothing of it can be called here
 
 
-ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | Forget | BuildReply
+ToWorker = Load | Construct | TakeWeights | OpenArena | Call | Round | Trace | Forget | BuildReply
 
 
 class BuildAsk(Record, frozen=True, tag=True):
@@ -147,6 +156,23 @@ class Finished(Record, frozen=True, tag=True):
     odd: dict[str, Skeleton] = {}
 
 
+SpanKind = Literal["own", "library", "kernel", "triton", "generated"]
+
+
+class Span(Record, frozen=True):
+    """What ran under one name: an operation on the CPU, a kernel on a GPU."""
+
+    name: Annotated[str, Meta(max_length=MAX_SPAN_NAME)]
+    kind: SpanKind
+    calls: Annotated[int, Meta(ge=1)]
+    ms: Annotated[float, Meta(ge=0, le=LONGEST_SPAN_MS)]
+
+
+class Traced(Record, frozen=True, tag=True):
+    ms: Annotated[float, Meta(ge=0, le=LONGEST_SPAN_MS)]  # of the whole call
+    spans: Annotated[tuple[Span, ...], Meta(max_length=MAX_SPANS)]
+
+
 class Forgotten(Record, frozen=True, tag=True):
     """What a problem leaves behind: memory that is not handed back, and settings of the process."""
 
@@ -162,7 +188,7 @@ class Fault(Record, frozen=True, tag=True):
     traceback: str
 
 
-FromWorker = BuildAsk | Loaded | Constructed | Done | Armed | Returned | Finished | Forgotten | Fault
+FromWorker = BuildAsk | Loaded | Constructed | Done | Armed | Returned | Finished | Traced | Forgotten | Fault
 
 
 def offsets(specs: list[TensorSpec], itemsizes: list[int]) -> tuple[list[int], int]:

@@ -220,6 +220,39 @@ class Attestation(Record, frozen=True):
     slack_ms: float | None = None
 
 
+class Floor(Record, frozen=True):
+    """The least time a call can take on this device."""
+
+    ms: float
+    by: Literal["bytes", "operations"]
+    bytes: float
+    operations: float | None
+    bytes_per_s: float
+    operations_per_s: float
+    stated: bool  # by the problem; else inputs, outputs and weights are counted once
+
+
+Origin = Literal["own", "triton", "generated", "library"]
+
+
+class Ran(Record, frozen=True):
+    """What ran in the traced call under one name."""
+
+    name: str
+    origin: Origin  # compiled by the solution, by Triton for it, by Inductor, or a library's
+    calls: int
+    ms: float
+    share: float
+
+
+class Evidence(Record, frozen=True):
+    """An untimed call, as the solution's own process tells it: kernels on a GPU, functions on the CPU."""
+
+    own_share: float  # of the time, in what the solution wrote: extensions and Triton
+    ms: float
+    ran: tuple[Ran, ...]  # the longest first
+
+
 class Warn(Record, frozen=True):
     """A warning is data: what was seen, and what to do next."""
 
@@ -244,6 +277,8 @@ class Result(Record, frozen=True, kw_only=True):
     baselines: dict[str, BaselineTiming] = {}
     speedup: dict[str, Speedup] = {}
     attestation: Attestation | None = None
+    evidence: Evidence | None = None
+    floor: Floor | None = None
     jail: dict[str, str] = {}
     warnings: tuple[Warn, ...] = ()
     log: str = ""

@@ -24,7 +24,16 @@ def size(count: float) -> str:
         if abs(count) < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
-    return f"{count:.1f} TB"
+    return f"{count:.1f} TB" if count < 1024 else f"{count:.1e} TB"
+
+
+def scaled(count: float) -> str:
+    """`2.2e12` -> `2.2 T`, for counts that are no bytes."""
+    for unit in ("", "K", "M", "G", "T"):
+        if abs(count) < 1000:
+            return f"{_three(count)} {unit}".rstrip()
+        count /= 1000
+    return f"{_three(count)} P"
 
 
 def parse_bytes(text: str) -> int:

@@ -135,10 +135,14 @@ def demand_sound(case: Case, trial: Trial) -> None:
             raise Stopped(Ruling("unsupported", reason))
 
 
-def transform(case: Case, given: Any, name: str) -> Trial | None:
-    """The trial on transformed inputs; None where the reference does not take them."""
-    changed = iter(inputs.transformed(tree.tensors(given), name))
-    value = tree.rebuild(tree.describe(given), changed)
+def transform(case: Case, given: Any, name: str, seed: int) -> Trial | None:
+    """The trial on transformed inputs; None where there is nothing to change, or the reference does not take them."""
+    before = tree.tensors(given)
+    generator = torch.Generator(case.reference.device.torch_device).manual_seed(seed)
+    changed = inputs.transformed(before, name, generator)
+    if all(new is old for new, old in zip(changed, before, strict=True)):
+        return None
+    value = tree.rebuild(tree.describe(given), iter(changed))
     try:
         trial = prepare(case, value, name)
     except ProblemFault:
@@ -183,20 +187,20 @@ def fitted(taken: list[torch.Tensor], truth: list[torch.Tensor]) -> list[torch.T
 def _judge_outputs(case: Case, trial: Trial, taken: list[torch.Tensor], findings: Findings) -> None:
     custom = case.reference.settings.check
     names = output_names(trial.skeleton)
-    for name, out, right, bound, exact in zip(names, taken, trial.truth, trial.bounds, trial.exact, strict=True):
+    parts = zip(names, taken, trial.truth, trial.bounds, trial.own_error, trial.exact, strict=True)
+    for name, out, right, bound, own, exact in parts:
         found = numerics.error(out, right)
         findings.max_abs, findings.norm = max(findings.max_abs, found.max_abs), max(findings.norm, found.norm)
         if custom is None and not numerics.within(out, right, bound, found):
             raise Stopped(ruling.of_mismatch(numerics.explain(out, right, bound, name, trial.name)))
         if exact is not None and custom is None:
-            _note_likeness(case, findings, found, exact, name, trial.name)
+            _note_likeness(case, findings, numerics.likeness(found.norm, exact, own.norm), name, trial.name)
     if custom is not None:
         judge_custom(case, trial.given, tree.rebuild(_output_of(trial.skeleton), iter(taken)), trial.name)
     note(findings, trial)
 
 
-def _note_likeness(case: Case, findings: Findings, found: Error, exact: float, name: str, trial: str) -> None:
-    like = numerics.likeness(found.norm, exact)
+def _note_likeness(case: Case, findings: Findings, like: Precision, name: str, trial: str) -> None:
     if like != "float32" and case.full_precision:
         summary = f"{name} is {like}, and the problem asks for full precision"
         raise Stopped(ruling.of_mismatch(Mismatch(output=name, trial=trial, summary=summary)))

@@ -15,13 +15,15 @@ from typing import Any
 
 import torch
 
-from kbench import tree
+from kbench import problem, tree
+from kbench.build.cache import default_folder
+from kbench.device import limits
 from kbench.device.interface import Device
 from kbench.errors import ProblemFault
-from kbench.problem import ProblemSettings, Source
+from kbench.problem import TRANSFORMS, ProblemSettings, Source
 from kbench.protocol import Constructed
-from kbench.records import Settings
-from kbench.referee import check, numerics, timing, weights
+from kbench.records import Floor, Settings
+from kbench.referee import check, floor, numerics, timing, weights
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Flags, Reference, randomise_constants
@@ -92,6 +94,7 @@ class Exam:
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
             self.arguments = self.reference.arguments()
+        self.stated = problem.settings(source, self.reference.module)  # bytes and operations of this workload
         self.pickled = self._pickled()
         self.flags = Flags.now()
 
@@ -161,12 +164,17 @@ class Exam:
 
     def transformed(self, instance: Instance) -> Iterator[tuple[str, Trial | None]]:
         """The trials on transformed inputs; None for one that the reference does not take."""
-        for name in self.of_problem.transforms:
+        for name in sorted(self.of_problem.transforms, key=TRANSFORMS.index):
             if name in instance.transforms:
                 yield name, instance.transforms[name]
                 continue
+            if name == "one" and instance.first is None:
+                # So large that every trial takes long, and no table of answers would hold one.
+                yield name, None
+                continue
             with self.problem_code():
-                trial = check.transform(instance.case, instance.given, name)
+                seed = self.seeds.for_use("transform", name)
+                trial = check.transform(instance.case, instance.given, name, seed)
             if trial is not None and trial.skeleton != instance.outputs:
                 trial = None
             if trial is None or self._may_keep(trial):
@@ -182,6 +190,19 @@ class Exam:
             self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
             self.size = timing.size(self.device, self.plan, 1 + len(self.names()), call_s)
         return self.plan
+
+    def floor(self, instance: Instance) -> Floor | None:
+        """The least that a call of this workload can take here."""
+        assert self.plan
+        bounds = limits.known(self.device, default_folder())
+        if bounds is None:
+            return None
+        model = instance.case.model
+        kept = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
+        moved = self.plan.input_bytes + self.plan.output_bytes + (kept if self.plan.flush_bytes else 0)
+        eight_bit = any(part.element_size() == 1 for part in instance.inputs)
+        stated = self.stated
+        return floor.floor(stated.bytes, moved, stated.flops, bounds, self.device.cache_bytes(), eight_bit)
 
     def must_prepare(self, instance: Instance, timed: bool) -> bool:
         """Whether the baselines have to be given this instance: to be checked once, and whenever it is timed.

@@ -12,25 +12,31 @@ import torch
 
 Derivation = Literal["fresh", "scaled", "redrawn"]
 JITTER = 0.25
-SCALE, SHRINK, SHIFT = 8.0, 1 / 64, 1.0
+SCALE, SHRINK, SHIFT, LARGE = 8.0, 1 / 64, 1.0, 1024.0
+TIE = 0.25  # of the root mean square: values that are multiples of it often agree
 SAMPLE = 1 << 16
 POOL_SPARE = 1 << 20
 # Eight-bit floats and unsigned integers can be moved about, but hardly anything is defined on them.
 NAMES = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16", "uint32", "uint64")
 WITHOUT_ARITHMETIC = {getattr(torch, name) for name in NAMES if hasattr(torch, name)}
 
-TRANSFORMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "sign": lambda tensor: -tensor,
-    "scale": lambda tensor: tensor * SCALE,
-    "shrink": lambda tensor: tensor * SHRINK,
-    "shift": lambda tensor: tensor + SHIFT,
+TRANSFORMS: dict[str, Callable[[torch.Tensor, torch.Generator], torch.Tensor]] = {
+    "one": lambda tensor, generator: _one_changed(tensor, generator),
+    "sign": lambda tensor, _: -tensor,
+    "scale": lambda tensor, _: tensor * SCALE,
+    "shrink": lambda tensor, _: tensor * SHRINK,
+    "large": lambda tensor, _: tensor * LARGE,
+    "shift": lambda tensor, _: tensor + SHIFT,
+    "normal": lambda tensor, generator: _normal(tensor, generator),
+    "ties": lambda tensor, _: _tied(tensor),
 }
 
 
-def transformed(tensors: list[torch.Tensor], name: str) -> list[torch.Tensor]:
-    """Each floating tensor changed as a whole; masks and indices stay."""
+def transformed(tensors: list[torch.Tensor], name: str, generator: torch.Generator) -> list[torch.Tensor]:
+    """Each floating tensor changed, as a whole or in one place; masks and indices stay."""
     change = TRANSFORMS[name]
-    return [change(tensor) if tensor.is_floating_point() and not is_integral(tensor) else tensor for tensor in tensors]
+    free = [tensor.numel() > 0 and tensor.is_floating_point() and not is_integral(tensor) for tensor in tensors]
+    return [change(tensor, generator) if may else tensor for tensor, may in zip(tensors, free, strict=True)]
 
 
 def derive(tensors: list[torch.Tensor], count: int, how: Derivation, generator: torch.Generator) -> list[torch.Tensor]:
@@ -61,6 +67,31 @@ def _fresh(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torc
     if _is_triangular(tensor):
         return _jittered(tensor, count, generator)
     return _jittered(_permuted(tensor, generator), count, generator)
+
+
+def _one_changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """What tells it from the tensor before is one element anywhere, in the range of the others."""
+    changed = tensor.clone(memory_format=torch.contiguous_format)
+    flat = changed.view(-1)
+    place = torch.randint(flat.numel(), (1,), generator=generator, device=tensor.device)
+    high, low = flat.max(), flat.min()
+    flat[place] = torch.where(flat[place] - low < high - flat[place], high, low)
+    return changed
+
+
+def _normal(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Another shape of distribution with the same mean and spread, where no structure would be lost."""
+    if _is_symmetric(tensor) or _is_sorted(tensor) or _is_triangular(tensor):
+        return tensor
+    noise = torch.randn(tensor.shape, generator=generator, device=tensor.device)
+    wide = tensor.float()
+    return (noise * wide.std(correction=0) + wide.mean()).to(tensor.dtype)
+
+
+def _tied(tensor: torch.Tensor) -> torch.Tensor:
+    wide = tensor.float()
+    step = TIE * wide.square().mean().sqrt().clamp_min(torch.finfo(torch.float32).tiny)
+    return ((wide / step).round() * step).to(tensor.dtype)
 
 
 def _jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:

@@ -62,15 +62,16 @@ def loosened(asked: Tolerance, truth_rms: float, reference: Error) -> Tolerance:
     )
 
 
-def likeness(found: float, exact: float) -> Precision:
+def likeness(found: float, exact: float, native: float) -> Precision:
     """What an error looks like: found in float32 outputs, beside that of the reference with nothing below float32.
 
-    Both are relative norms against float64. Work that magnifies every rounding, by cancelling, magnifies both.
+    All are relative norms against float64. Work that magnifies every rounding, by cancelling, magnifies both. Where
+    roundings choose among elements, as before a maximum, nothing tells how coarse they were but the reference as it is.
     """
     magnified = max(1.0, exact / (MANY_SUMS * FLOAT32))
     if found <= CHANCE * exact or found / magnified <= BELOW_FLOAT32:
         return "float32"
-    return "tf32-like" if found / magnified <= BELOW_TF32 else "bf16-like"
+    return "tf32-like" if found / magnified <= BELOW_TF32 or found <= CHANCE * native else "bf16-like"
 
 
 def widened(bound: Tolerance, reference: Error) -> Tolerance:

@@ -14,11 +14,14 @@ from kbench.build import toolchain
 from kbench.device.interface import Device
 from kbench.device.telemetry import Probe
 from kbench.problem import Source
+from kbench.protocol import Traced
 from kbench.records import (
     Attestation,
     BaselineTiming,
     Check,
     Environment,
+    Evidence,
+    Floor,
     Mismatch,
     ProblemRef,
     Result,
@@ -28,7 +31,7 @@ from kbench.records import (
     Timing,
     Warn,
 )
-from kbench.referee import attest
+from kbench.referee import attest, evidence, floor
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
@@ -73,6 +76,9 @@ class Draft:
         self.instances = 0
         self.series: list[Series] = []
         self.attestation: Attestation | None = None
+        self.evidence: Evidence | None = None
+        self.floor: Floor | None = None
+        self.not_kept: str | None = None
         self.foreign: list[int] = []
         self.log = ""
         self.seconds: dict[str, float] = {}
@@ -85,6 +91,13 @@ class Draft:
         self.series.append(series)
         self.foreign = probe.foreign()
 
+    def traced(self, traced: Traced) -> None:
+        self.evidence = evidence.weigh(traced, self.builds.summary(), self.device.kind)
+
+    def call_ms(self) -> float:
+        """What a call took by the referee's clock, in the last series."""
+        return median(self.series[-1].batch_ms(SOLUTION))
+
     def passed(self) -> Ruling:
         if self.attestation and self.attestation.status == "contradicted":
             claimed, batch, single = (
@@ -93,7 +106,13 @@ class Draft:
             )
             seen = f"the referee's clock saw {batch} in batches and {single} singly, in two series"
             return Ruling("cheated", f"it claims {claimed} a call; {seen}")
-        return Ruling("passed", "correct in every call")
+        impossible = floor.judge(self.floor, self._timing().median_ms, self.device.kind)
+        if impossible:
+            return impossible
+        # On the CPU times of single functions say nothing about what a call takes with all of its threads.
+        timed_ms = self.call_ms() if self.device.kind == "cuda" else None
+        off = evidence.policy(self.evidence, self.custom_kernel, timed_ms)
+        return off or Ruling("passed", "correct in every call")
 
     def result(self, ruling: Ruling) -> Result:
         timing = self._timing() if self.series else None
@@ -112,6 +131,8 @@ class Draft:
             baselines=self._baselines() if self.series else {},
             speedup=self._speedups() if ruling.verdict == "passed" else {},
             attestation=self.attestation,
+            evidence=self.evidence,
+            floor=self.floor,
             jail=self.staff.jail(),
             warnings=self._warnings(timing),
             log=_joined(self.log, ruling.traceback),
@@ -219,9 +240,10 @@ class Draft:
         return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(self._process_term())
 
     def _warnings(self, timing: Timing | None) -> tuple[Warn, ...]:
-        warnings = [*warn.of_jail(self.staff.lacking), *warn.of_policy(self.custom_kernel)]
+        warnings = [*warn.of_jail(self.staff.lacking), *warn.of_keeping(self.not_kept)]
         if timing is not None:
             warnings += warn.of_timing(timing, self.foreign, self.attestation)
+            warnings += floor.warning(self.floor, timing.median_ms)
         return tuple(warnings)
 
 

@@ -25,6 +25,8 @@ from kbench.protocol import (
     Returned,
     Round,
     TakeWeights,
+    Trace,
+    Traced,
 )
 from kbench.referee import ruling
 from kbench.referee.arena import Arena, Plan, probed
@@ -108,6 +110,11 @@ class Side:
         returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
         self.calls += 1
         return returned
+
+    def trace(self, slot: int, passes: int) -> Traced:
+        """Untimed calls that say what runs in them: the worker's word. Being watched they may take longer."""
+        self.handle.stage = "call"
+        return self.handle.ask(Trace(slot=slot, passes=passes), Traced, self.seconds["first-call"])
 
     def is_idle(self) -> bool:
         """Alive, and with no answer left that nobody took."""

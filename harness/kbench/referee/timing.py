@@ -30,8 +30,9 @@ ROUND_S = {"cpu": 0.01, "cuda": 0.008}
 MAX_CALLS = {"cpu": 128, "cuda": 100}
 SLOT_MEMORY = 2 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
-NULL_ROUNDS = 5
-NULLS_EVERY = 5
+# Rounds without work: at first, and again after so many pairs. On the CPU a disturbance outlasts several in a row.
+NULL_ROUNDS = {"cuda": 5, "cpu": 1}
+NULLS_EVERY = {"cuda": 5, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
 OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
@@ -282,8 +283,9 @@ def run_series(
     pair = 0
     while not series.stopped:
         in_time()
-        if pair % NULLS_EVERY == 0:
-            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS if pair == 0 else 1)
+        kind = contest.device.kind
+        if pair % NULLS_EVERY[kind] == 0:
+            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS[kind] if pair == 0 else 1)
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair)
@@ -293,7 +295,7 @@ def run_series(
             series.spent_s += run.walls_s[0]
         sample = probe.sample()
         series.telemetry += [sample] if sample else []
-        series.null_batch_s = undisturbed(nulls)
+        series.null_batch_s = undisturbed(nulls) if kind == "cuda" else min(nulls)
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
         pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.

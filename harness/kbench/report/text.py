@@ -12,6 +12,8 @@ from kbench.report import build as of_build
 WIDTH = 80
 LABEL = 9
 LOG_LINES = 20
+MOST_RAN, MOST_NAME, LEAST_RAN = 3, 40, 0.01
+SHOWN_FLOOR = 0.1  # what was only counted says little about work that is far above it
 
 
 def lines(result: Result, verbose: bool = False) -> list[str]:
@@ -27,7 +29,9 @@ def _lines(result: Result, verbose: bool) -> Iterator[str]:
     yield from _build(result, verbose)
     yield from _check(result)
     yield from _timing(result)
+    yield from _floor(result)
     yield from _trust(result)
+    yield from _evidence(result)
     for warning in result.warnings:
         yield from _folded("warning", f"{warning.message}; {warning.next}")
     if result.log and (verbose or result.verdict not in ("passed", "wrong", *_explained(result))):
@@ -110,6 +114,24 @@ def _trust(result: Result) -> Iterator[str]:
         return
     seen = f"claimed {units.duration(told.claimed_ms or 0)}, seen {units.duration(told.batch_ms or 0)} in batches"
     yield from _folded("trust", f"{told.status}: {seen}, {units.duration(told.single_ms or 0)} singly; {jail}")
+
+
+def _floor(result: Result) -> Iterator[str]:
+    floor, timing = result.floor, result.timing
+    if floor is None or timing is None or (not floor.stated and floor.ms < SHOWN_FLOOR * timing.median_ms):
+        return
+    counted = "" if floor.stated else ", inputs, outputs and weights moved once"
+    reached = f"{floor.ms / timing.median_ms:.0%} of it reached"
+    yield from _folded("floor", f"{units.duration(floor.ms)} by {floor.by}{counted}; {reached}")
+
+
+def _evidence(result: Result) -> Iterator[str]:
+    found = result.evidence
+    if found is None:
+        return
+    most = [one for one in found.ran[:MOST_RAN] if one.share >= LEAST_RAN]
+    longest = ", ".join(f"{one.name[:MOST_NAME]} {one.share:.0%}" for one in most)
+    yield from _folded("ran", f"{found.own_share:.0%} in code of its own; most of the time in {longest}")
 
 
 def _figure(value: float, interval: tuple[float, float]) -> str:

@@ -19,12 +19,12 @@ def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
         )
 
 
-def of_policy(custom_kernel: bool | float) -> Iterator[Warn]:
-    if custom_kernel:
+def of_keeping(fault: str | None) -> Iterator[Warn]:
+    if fault is not None:
         yield Warn(
-            code="policy",
-            message="the problem demands a custom kernel, which this version does not check",
-            next="read the solution before you rank it",
+            code="keep",
+            message=f"its scratch could not be copied as a whole: {fault[:300]}",
+            next="name another folder with --keep",
         )
 
 

@@ -18,6 +18,7 @@ import torch.utils.cpp_extension as cpp_extension
 
 from kbench.protocol import BuildAsk, BuildReply
 from kbench.wire import Channel
+from kbench.worker.trace import Own
 
 HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl", ".hxx", ".inc", "")
 MAX_FILE = 4 * 2**20
@@ -30,6 +31,7 @@ class Intercept:
         self.scratch = scratch
         self.lock = threading.Lock()
         self.count = 0
+        self.own = Own()
         self.folders: dict[str, int] = {}  # below the scratch's tmp, in the order in which builds named them
 
     def load_inline(
@@ -118,7 +120,12 @@ class Intercept:
             self._copy(target)
             if reply.with_glue:
                 self._load_glue()
-        return _import(ask, target)
+        before = _operators()
+        made = _import(ask, target)
+        self.own.operators |= _operators() - before
+        if ask.is_python_module:
+            self.own.functions |= {id(value): name for name, value in vars(made).items() if callable(value)}
+        return made
 
     def _load_glue(self) -> None:
         """Once a process: artifacts find it by its soname among what is loaded."""
@@ -170,12 +177,17 @@ class _NotHere:
         raise NotImplementedError(f"extension {self._name!r} was built ahead of time, for another machine")
 
 
-def install(channel: Channel, scratch: str) -> None:
+def install(channel: Channel, scratch: str) -> Intercept:
     """From here on whoever imports them, by module or by name, gets ours."""
     ours = Intercept(channel, scratch)
     modules: Any = cpp_extension
     modules.load_inline = ours.load_inline
     modules.load = ours.load
+    return ours
+
+
+def _operators() -> set[str]:
+    return {name.split(".")[0] for name in torch._C._dispatch_get_all_op_names()}  # without their overloads
 
 
 def _import(ask: BuildAsk, path: Path) -> Any:

@@ -27,9 +27,11 @@ from kbench.protocol import (
     Round,
     TakeWeights,
     ToWorker,
+    Trace,
 )
 from kbench.wire import Channel, Closed
 from kbench.worker import intercept
+from kbench.worker.intercept import Intercept
 from kbench.worker.runner import Runner
 from kbench.worker.subject import Subject, Unfit
 
@@ -48,19 +50,19 @@ def run(channel: Channel) -> NoReturn:
     heap.settle()
     device = worker_device("cuda" if os.environ.get("CUDA_VISIBLE_DEVICES") else "cpu")
     device.warm_up()
-    intercept.install(channel, scratch)
+    extensions = intercept.install(channel, scratch)
     began_with = device.held_bytes()
     channel.send(Done())
     while True:
-        changed = _serve(channel, scratch, device)
+        changed = _serve(channel, scratch, device, extensions)
         gc.collect()
         channel.send(Forgotten(left_bytes=device.held_bytes() - began_with, changed=changed))
 
 
-def _serve(channel: Channel, scratch: str, device: Device) -> tuple[str, ...]:
+def _serve(channel: Channel, scratch: str, device: Device, extensions: Intercept) -> tuple[str, ...]:
     """One solution, or one problem as a baseline, until the referee says that it is over: the settings it changed."""
     subject = Subject(scratch)
-    runner = Runner(subject, channel, device)
+    runner = Runner(subject, channel, device, extensions)
     while True:
         try:
             message = channel.receive(ToWorker)
@@ -91,6 +93,8 @@ def _answer(message: ToWorker, subject: Subject, runner: Runner, channel: Channe
             return runner.call(message)
         case Round():
             return runner.round(message)
+        case Trace():
+            return runner.trace(message)
         case _:
             raise Unfit(f"unexpected {type(message).__name__}")
 

@@ -11,15 +11,18 @@ import torch
 from kbench import tree
 from kbench.device.gate import Gate
 from kbench.device.interface import Device
-from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, offsets
+from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, Trace, Traced, offsets
 from kbench.tree import Skeleton, TensorSpec
 from kbench.wire import Channel
+from kbench.worker.intercept import Intercept
 from kbench.worker.subject import Subject
+from kbench.worker.trace import traced
 
 
 class Runner:
-    def __init__(self, subject: Subject, channel: Channel, device: Device) -> None:
+    def __init__(self, subject: Subject, channel: Channel, device: Device, extensions: Intercept) -> None:
         self.subject = subject
+        self.extensions = extensions
         self.channel = channel
         self.device = device
         self.gate: Gate | None = None
@@ -88,6 +91,9 @@ class Runner:
             self._copy(value, order.slot)
         self.device.synchronize()
         return Returned(outputs=outputs, copied=copied)
+
+    def trace(self, order: Trace) -> Traced:
+        return traced(lambda: self._run(order.slot), order.passes, self.device, self.extensions.own)
 
     def round(self, order: Round) -> Finished:
         gate = self.gate

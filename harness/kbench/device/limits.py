@@ -1,0 +1,76 @@
+"""What a device can do at most: how fast it copies, how fast it multiplies. Measured once and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import torch
+from msgspec import Meta
+
+from kbench.device.interface import Device
+from kbench.records import Record
+
+COPY_BYTES = {"cuda": 2**31, "cpu": 2**28}
+SIDE = {"cuda": 8192, "cpu": 1024}
+# The fastest there is: what is asked for in float32 may be done in pieces of less.
+TYPES = {"cuda": torch.bfloat16, "cpu": torch.float32}
+RUNS, WARM_UP = 8, 2
+LEAST = 1e6  # a file that says less is not one of ours
+
+
+class Limits(Record, frozen=True):
+    bytes_per_s: Annotated[float, Meta(ge=LEAST)]  # read and written together
+    operations_per_s: Annotated[float, Meta(ge=LEAST)]
+
+
+def known(device: Device, folder: Path | None) -> Limits | None:
+    """What is kept of such a device, else what is measured now; None where there is no memory for that."""
+    name = hashlib.sha256(repr(_kind_of(device)).encode()).hexdigest()[:16]
+    file = folder / "limits" / f"{name}.json" if folder else None
+    if file is not None:
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            return msgspec.json.decode(file.read_bytes(), type=Limits)
+    try:
+        limits = measure(device)
+    except (RuntimeError, MemoryError):
+        return None
+    finally:
+        device.hand_back(all_of_it=True)
+    if file is not None:
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(msgspec.json.encode(limits))
+    return limits
+
+
+def measure(device: Device) -> Limits:
+    where, count, side = device.torch_device, COPY_BYTES[device.kind], SIDE[device.kind]
+    source = torch.zeros(count, dtype=torch.uint8, device=where)
+    target = torch.empty_like(source)
+    copying = _shortest(device, lambda: target.copy_(source))
+    left = torch.randn(side, side, device=where).to(TYPES[device.kind])
+    product = torch.empty_like(left)
+    multiplying = _shortest(device, lambda: torch.mm(left, left, out=product))
+    return Limits(2 * count / copying, 2 * side**3 / multiplying)
+
+
+def _shortest(device: Device, work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(WARM_UP + RUNS):
+        device.synchronize()
+        began = time.perf_counter()
+        work()
+        device.synchronize()
+        times.append(time.perf_counter() - began)
+    return min(times[WARM_UP:])
+
+
+def _kind_of(device: Device) -> tuple[object, ...]:
+    info = device.info()
+    return info.kind, info.name, info.threads, info.memory_bytes, info.driver, str(torch.__version__)
