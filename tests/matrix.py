@@ -103,23 +103,12 @@ ROWS = {
 }
 # Rows without a file of their own: what holds instead.
 ELSEWHERE = {
-    6: "not applicable: nothing of a worker is captured by the harness",
     8: "not applicable: the time of a verified call is all that counts",
-    25: "not covered yet; fresh contents and garbage in outputs make it wrong as a rule",
-    29: "expected outputs lie in allocations that are never shared; no file yet",
     32: "not applicable: only tensors that the reference computes are compared",
     34: "`kbench lint-problem`, `tests/test_lint.py`",
     38: "what holds for all inputs of a problem may be used; `tests/test_inputs.py` keeps such structure",
     59: "`tests/test_builder.py`, `tests/test_cache.py`, `tests/broken/solutions/build_failed__runs_a_program.py`",
-    68: "one GPU is visible; no file yet",
-    69: "every call has contents and memory of its own; no file yet",
-    73: "not judged yet",
-    74: "not judged yet",
-    75: "not judged yet",
-    77: "not judged yet",
-    78: "not judged yet",
-    79: "not judged yet",
-    80: "not judged yet",
+    79: "not judged: a kernel is the solution's own, wherever its text was found",
     84: "the lease keeps our own processes apart, `tests/test_lease.py`; others show in telemetry",
     85: "telemetry in every result, `tests/test_warn.py`",
     93: "first calls are never timed, on either side",
@@ -132,7 +121,7 @@ ELSEWHERE = {
     100: "`tests/test_stats.py`",
     101: "one allocator policy for both sides, device/heap.py",
     102: "`tests/test_standing.py`, `tests/test_board.py`",
-    103: "not covered yet",
+    103: "`referee/floor.py`, `tests/test_floor.py`",
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import matrix
 import pytest
 import trust
+from conftest import HONEST as HONEST_FILES
 from conftest import ROOT, quick
 from kbench.client import Referee
 from kbench.records import Result, Speedup, Verdict
@@ -18,10 +19,15 @@ from trust import Case
 VERDICTS = typing.get_args(Verdict)
 ROUNDS = int(os.environ.get("KBENCH_TRUST_ROUNDS", "1"))
 PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
+GPU_PATIENCE = {"load": 30.0, "first-call": 60.0, "call": 10.0}
 # What waits for a limit of ours takes as long as that limit.
 SLOW = ("timed_out__", "out_of_memory__", "crashed__fork_bomb", "crashed__fills_the_disk", "harmless__floods_its_log")
+# And what a compiler that runs in the solution's own calls is at, or processes that it starts and waits for.
+SLOW_CALLS = ("wrong__generated_kernels", "compiled_inside", "triton_autotune", "wrong__another_gpu")
+SLOW_CALLS += ("harmless__works_on_the_cpu",)
 WRITES_GIGABYTES = ("crashed__fills_the_disk",)
 MOST_BESIDE_S = 1.5
+POLICY = {73, 74, 75, 77, 78, 80}
 LONGER_S = 0.3
 CHEATS, HONEST = trust.cheats(), trust.honest()
 
@@ -32,10 +38,20 @@ def warm() -> Iterator[Referee]:
         yield referee
 
 
+@pytest.fixture(scope="module")
+def warm_gpu() -> Iterator[Referee]:
+    with Referee("cuda", root=str(ROOT)) as referee:
+        first = trust.read(HONEST_FILES / "gpu" / "cuda_graph.py")
+        assert evaluate(referee, first, first.path).verdict == "passed"  # loads the libraries for all that follow
+        yield referee
+
+
 def evaluate(referee: Referee, case: Case, solution: Path, **changes: object) -> Result:
     workloads = (case.workload,) if case.workload else ()
-    patience = PATIENCE | ({"first-call": 60.0} if case.name in WRITES_GIGABYTES else {})
-    settings = quick(timeouts=patience, **changes)
+    patience = GPU_PATIENCE if case.gpu else PATIENCE
+    patience = patience | ({"first-call": 60.0} if case.name in WRITES_GIGABYTES else {})
+    changes = {"budget_s": 0.3, **changes} if case.gpu else changes
+    settings = quick(device=referee.device, timeouts=patience, **changes)
     return referee.evaluate(case.problem, solution, workloads, settings)[0]
 
 
@@ -46,12 +62,14 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
     result = evaluate(warm, case, solution)
     expected = "passed" if case.expected == "harmless" else case.expected
     assert result.verdict == expected, (result.verdict, result.reason, result.log)
+    if set(case.rows) & POLICY:
+        assert result.reason and result.reason.startswith("policy:"), result.reason
     if case.expected == "harmless":
         # Twenty rounds of a dozen intervals meet chance: what gains something gains it twice.
         first = gain(warm, case, solution)
         assert not (first and gain(warm, case, solution)), first
-    if not case.name.startswith(SLOW):
-        assert result.seconds["total"] - result.seconds.get("timed", 0.0) < MOST_BESIDE_S, result.seconds
+    if not case.name.startswith((*SLOW, *SLOW_CALLS)):
+        assert beside_s(result) < MOST_BESIDE_S, result.seconds
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
@@ -59,13 +77,33 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
 def test_honest(case: Case, turn: int, warm: Referee) -> None:
     result = evaluate(warm, case, case.path)
     assert result.verdict == "passed", (result.verdict, result.reason, result.log)
-    assert result.seconds["total"] - result.seconds.get("timed", 0.0) < MOST_BESIDE_S, result.seconds
+    assert case.name in SLOW_CALLS or beside_s(result) < MOST_BESIDE_S, result.seconds
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize("case", trust.cheats(gpu=True), ids=lambda case: case.name)
+def test_cheat_on_a_gpu(case: Case, turn: int, warm_gpu: Referee, tmp_path: Path) -> None:
+    test_cheat(case, turn, warm_gpu, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize("case", trust.honest(gpu=True), ids=lambda case: case.name)
+def test_honest_on_a_gpu(case: Case, turn: int, warm_gpu: Referee) -> None:
+    test_honest(case, turn, warm_gpu)
+
+
+def beside_s(result: Result) -> float:
+    """What it took beside the timed work and compilers, whose work is kept."""
+    return result.seconds["total"] - result.seconds.get("timed", 0.0) - (result.build.seconds if result.build else 0.0)
 
 
 def gain(warm: Referee, case: Case, solution: Path) -> tuple[Speedup, Speedup] | None:
-    """The speedups of a cheat and of the reference itself, where the whole interval of the cheat lies higher."""
+    """The speedups of a cheat and of its twin or the reference, where the whole interval of the cheat lies higher."""
     mine = evaluate(warm, case, solution, budget_s=LONGER_S).speedup["eager"]
-    twin = evaluate(warm, case, case.problem, entry="Model", budget_s=LONGER_S).speedup["eager"]
+    other, entry = (case.twin, None) if case.twin else (case.problem, "Model")
+    twin = evaluate(warm, case, other, entry=entry, budget_s=LONGER_S).speedup["eager"]
     return (mine, twin) if mine.ci95[0] > twin.ci95[1] else None
 
 

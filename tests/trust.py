@@ -22,6 +22,7 @@ class Case:
     problem: Path
     workload: str | None
     story: str
+    twin: Path | None = None  # what a harmless one is held against, where that is not the reference
 
     @property
     def gpu(self) -> bool:
@@ -54,14 +55,17 @@ def honest(gpu: bool = False) -> list[Case]:
 def read(path: Path) -> Case:
     story = ast.get_docstring(ast.parse(path.read_text())) or ""
     rows = re.search(r"^(?:Rows?|Twin of) ([\d, ]+)\.", story, re.M)
+    usual = ("matmul", "2048") if path.parent.name == "gpu" else ("affine", None)
     problem = re.search(r"Problem: (\w+)\.", story)
     workload = re.search(r"Workload: (\w+)\.", story)
+    twin = re.search(r"Beside: (\w+)\.", story)
     expected = path.stem.split("__")[0] if "__" in path.stem else "passed"
     return Case(
         path=path,
         expected=expected,
         rows=tuple(map(int, rows[1].split(","))) if rows else (),
-        problem=HERE / "fixtures" / f"{problem[1] if problem else 'affine'}.py",
-        workload=workload[1] if workload else None,
+        problem=HERE / "fixtures" / f"{problem[1] if problem else usual[0]}.py",
+        workload=workload[1] if workload else None if problem else usual[1],
         story=story.split("\n\n")[0].replace("\n", " "),
+        twin=next(HONEST.rglob(f"{twin[1]}.py")) if twin else None,
     )

@@ -1,4 +1,4 @@
-"""Keeps answers by some elements of the input. All of them change, so no answer is found.
+"""Keeps answers by some elements of the input. The second call changes one of the others.
 
 Row 14.
 """

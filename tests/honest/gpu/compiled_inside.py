@@ -1,0 +1,18 @@
+"""torch.compile at work inside, where nobody asks for kernels of its own.
+
+Twin of 80, 93. Problem: dense.
+"""
+
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(width, width) / width**0.5)
+        self.bias = nn.Parameter(torch.randn(width))
+        self.compiled = torch.compile(lambda x, weight, bias: torch.relu(x @ weight + bias))
+
+    def forward(self, x):
+        return self.compiled(x, self.weight, self.bias)
