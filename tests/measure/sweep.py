@@ -29,7 +29,7 @@ ROOT = HERE.parent
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
 BUNDLED = "solutions: ['*_torch', '*_cuda']\n"
 WILD = f"problems: {HERE}/wild/problems/*.py\nsets:\n  wild: {HERE}/wild/solutions\n"
-SLOW_BUILDS = 80
+SLOW_BUILDS = 240
 SLOW_BUILD = "#include <torch/csrc/autograd/variable.h>  // which only torch's own headers have"
 
 
