@@ -100,3 +100,23 @@ def test_where_workers_cannot_do_without_other_devices_they_see_them_and_it_is_s
     assert again.is_up()
     worker.end()
     again.end()
+
+
+class Parted:
+    closed = False
+
+    def leave(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_workers_that_were_parted_with_do_not_pile_up(staff: Staff) -> None:
+    """As when one solution after the other fails before it is timed."""
+    sides = [Parted() for _ in range(50)]
+    for side in sides:
+        staff.part(side)  # type: ignore[arg-type]
+    assert sum(not side.closed for side in sides) <= 4
+    staff.see_off()
+    assert all(side.closed for side in sides)

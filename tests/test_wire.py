@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import struct
 import threading
 
@@ -95,3 +96,20 @@ def test_an_idle_channel_says_so() -> None:
     assert not right.waiting()
     left.send(Done())
     assert right.waiting()
+
+
+def test_a_channel_works_beyond_a_thousand_descriptors() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        left, right = pair()
+        assert left.fileno() > 1024 and not left.waiting()
+        right.send(Done())
+        assert left.waiting() and left.receive(Done, 1.0) == Done()
+        left.close()
+        right.close()
+    finally:
+        for fd in held:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

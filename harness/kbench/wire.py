@@ -71,7 +71,7 @@ class Channel:
 
     def waiting(self, timeout: float = 0.0) -> bool:
         """Whether something (a message or the end) can be read."""
-        return bool(select.select([self.sock], [], [], timeout)[0])
+        return _readable(self.sock, timeout)
 
     def take_fds(self, count: int) -> list[int]:
         taken, self.fds = self.fds[:count], self.fds[count:]
@@ -96,7 +96,7 @@ class Channel:
 
     def _wait(self, deadline: float | None) -> None:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([self.sock], [], [], left)[0]:
+        if not _readable(self.sock, left):
             raise Late
 
     def _read(self, count: int) -> bytes:
@@ -108,6 +108,13 @@ class Channel:
             return data
         except OSError as error:
             raise Closed(str(error)) from None
+
+
+def _readable(sock: socket.socket, seconds: float | None) -> bool:
+    # select() takes no descriptor from 1024 on, and whoever holds many workers has those.
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else seconds * 1000))
 
 
 def pair(left_accepts_fds: bool = False, right_accepts_fds: bool = False) -> tuple[Channel, Channel]:

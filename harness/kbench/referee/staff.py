@@ -23,6 +23,7 @@ from kbench.wire import Channel
 MEMORY_SHARE = 0.7
 ROOM_SHARE = 0.25
 ONE_GPU = "one_gpu"
+MOST_PARTING = 4
 FOR_GRADIENTS = "torch.fx.experimental.symbolic_shapes"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "TZ", "OMP_NUM_THREADS")
 
@@ -113,6 +114,8 @@ class Staff:
         """Ends a side. Its process is killed at once; until the device has let go of it there is other work to do."""
         side.leave()
         self._parting.append(side)
+        if len(self._parting) > MOST_PARTING:  # where nothing comes to be timed for a long while
+            self._parting.pop(0).close()
 
     def see_off(self) -> None:
         """Waits until those that were parted with are gone, and frees what was shared with them."""
