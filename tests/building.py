@@ -31,8 +31,8 @@ from kbench.worker.intercept import Intercept
 TIMEOUT_S = 600.0
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-BUNDLED = sorted((ROOT / "solutions").rglob("*_cuda.py"))
-BUNDLED_CPP = sorted((ROOT / "solutions").rglob("*_cpp.py"))
+BUNDLED = sorted((ROOT / "solutions").rglob("epilogue_cuda.py"))
+BUNDLED_CPP = sorted((ROOT / "solutions").rglob("epilogue_cpp.py"))
 WILD = sorted(path for path in (HERE / "wild" / "solutions").iterdir() if not path.name.startswith(("cpu_", "__")))
 
 

@@ -18,7 +18,7 @@ from kbench.settings import Settings
 
 pytestmark = pytest.mark.gpu
 
-PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("*_cuda.py"))
+PAIRS = sorted(path.relative_to(ROOT / "solutions").parent for path in (ROOT / "solutions").rglob("epilogue_cuda.py"))
 # What ends a worker or asks for a place on the host does so on any device: these are the ones that compute.
 SHARED = sorted(path for path in (BROKEN / "solutions").glob("*.py") if path.name.startswith(("wrong", "crashed")))
 SHARED += [

@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 def pairs() -> list[tuple[str, str]]:
-    bundled = sorted((ROOT / "solutions").rglob("*_cuda.py"))
+    bundled = sorted((ROOT / "solutions").rglob("epilogue_cuda.py"))
     found = [(str(path.parent.relative_to(ROOT / "solutions")), str(path)) for path in bundled]
     fixtures = [HERE / "fixtures" / f"{name}.py" for name in ("elementwise", "matmul", "softmax", "linear")]
     return found + [(str(path), str(path)) for path in fixtures]

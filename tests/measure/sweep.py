@@ -27,7 +27,14 @@ from kbench.report.compare import ratio_between
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
-BUNDLED = "solutions: ['*_torch', '*_cuda']\n"
+FIRST = """problems:
+  - fusion/conv2d_divide_leaky_relu
+  - fusion/conv2d_multiply_leaky_relu_gelu
+  - fusion/conv_transpose2d_add_min_gelu_multiply
+  - training/conv2d_multiply_leaky_relu_gelu
+  - training/conv_transpose3d_leaky_relu_multiply_max_pool
+"""
+BUNDLED = f"{FIRST}solutions: ['*_torch', '*_cuda']\n"
 WILD = f"problems: {HERE}/wild/problems/*.py\nsets:\n  wild: {HERE}/wild/solutions\n"
 SLOW_BUILDS = 240
 SLOW_BUILD = "#include <torch/csrc/autograd/variable.h>  // which only torch's own headers have"
@@ -61,7 +68,7 @@ def name(result: dict[str, Any]) -> tuple[str, str, str]:
 
 def cpu(folder: Path) -> None:
     """Twenty bundled pairs, everything built: `kbench eval` one by one against `kbench run`."""
-    config = "device: cpu\nsolutions: ['*_cpp', '*_torch']\nbudget: 0.5\n"
+    config = f"device: cpu\n{FIRST}solutions: ['*_cpp', '*_torch']\nbudget: 0.5\n"
     run(config, folder / "build")
     seconds, swept = run(config, folder / "swept")
     alone: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -113,7 +120,7 @@ def table(found: list[dict[str, Any]]) -> None:
 def gpus(folder: Path) -> None:
     """All pairs of both collections in one sweep, on one GPU and on all."""
     ours = shutil.copytree(ROOT / "solutions", folder / "ours", ignore=shutil.ignore_patterns("*_cpp.py"))
-    both = f"problems: [fusion/*, training/*, {HERE}/wild/problems/*.py]\n"
+    both = f"{FIRST}  - {HERE}/wild/problems/*.py\n"
     both += f"sets:\n  bundled: {ours}\n  wild: {HERE}/wild/solutions\n"
     run(f"device: cuda\nbudget: 1\n{both}", folder / "build")
     rates = {}
@@ -130,7 +137,7 @@ def gpus(folder: Path) -> None:
 
 def beside(folder: Path) -> None:
     """Ten pairs alone, and while solutions that need torch's own headers are built beside them."""
-    ten = "device: cuda:0\nbudget: 2\nsolutions: ['*_cuda', 'inplace_torch']\n"
+    ten = f"device: cuda:0\nbudget: 2\n{FIRST}solutions: ['*_cuda', 'inplace_torch']\n"
     run(ten, folder / "build")
     _, first = run(ten, folder / "first")
     _, again = run(ten, folder / "again")

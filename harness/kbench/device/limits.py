@@ -17,9 +17,8 @@ from kbench.device.interface import Device
 from kbench.records import Record
 
 COPY_BYTES = {"cuda": 2**31, "cpu": 2**28}
-SIDE = {"cuda": 8192, "cpu": 1024}
-# The fastest there is: what is asked for in float32 may be done in pieces of less.
-TYPES = {"cuda": torch.bfloat16, "cpu": torch.float32}
+# The fastest type there is counts: what is asked for in float32 may be done in pieces of less.
+PRODUCTS = {"cuda": [(torch.bfloat16, 8192)], "cpu": [(torch.float32, 1024), (torch.bfloat16, 512)]}
 RUNS, WARM_UP = 8, 2
 LEAST = 1e6  # a file that says less is not one of ours
 
@@ -50,14 +49,17 @@ def known(device: Device, folder: Path | None) -> Limits | None:
 
 
 def measure(device: Device) -> Limits:
-    where, count, side = device.torch_device, COPY_BYTES[device.kind], SIDE[device.kind]
+    where, count = device.torch_device, COPY_BYTES[device.kind]
     source = torch.zeros(count, dtype=torch.uint8, device=where)
     target = torch.empty_like(source)
     copying = _shortest(device, lambda: target.copy_(source))
-    left = torch.randn(side, side, device=where).to(TYPES[device.kind])
+    return Limits(2 * count / copying, max(_rate(device, *product) for product in PRODUCTS[device.kind]))
+
+
+def _rate(device: Device, dtype: torch.dtype, side: int) -> float:
+    left = torch.randn(side, side, device=device.torch_device).to(dtype)
     product = torch.empty_like(left)
-    multiplying = _shortest(device, lambda: torch.mm(left, left, out=product))
-    return Limits(2 * count / copying, 2 * side**3 / multiplying)
+    return 2 * side**3 / _shortest(device, lambda: torch.mm(left, left, out=product))
 
 
 def _shortest(device: Device, work: Callable[[], object]) -> float:

@@ -33,6 +33,7 @@ CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the ca
 # Rounds without work: at first, and again after so many pairs. On the CPU a disturbance outlasts several in a row.
 NULL_ROUNDS = {"cuda": 5, "cpu": 1}
 NULLS_EVERY = {"cuda": 5, "cpu": 1}
+IDLE_BYTES = 1 << 28
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
 OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
@@ -142,6 +143,7 @@ class Contest:
         self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
         self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
         self.how = choose_derivation(case, base, skeleton)
+        self._idle: list[torch.Tensor] | None = None
 
     def contents(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
         """New contents for one round."""
@@ -149,6 +151,15 @@ class Contest:
         if self.how == "redrawn":
             return self._redrawn(seed), generator
         return inputs.derive(self.base, self.size.calls, self.how, generator), generator
+
+    def idle(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
+        """Contents for rounds that nobody works on: the same again where they are small."""
+        if self._idle is None:
+            stacks, generator = self.contents(seed)
+            small = sum(stack.numel() * stack.element_size() for stack in stacks) <= IDLE_BYTES
+            self._idle = stacks if small else None
+            return stacks, generator
+        return self._idle, torch.Generator(self.device.torch_device).manual_seed(seed)
 
     def _redrawn(self, seed: int) -> list[torch.Tensor]:
         drawn = [tree.tensors(self.case.reference.draw(seed + number)) for number in range(self.size.calls)]
@@ -357,7 +368,7 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
 
 def _null(sides: list[Side], contest: Contest, seed: int, rounds: int, mode: Mode = "null-batch") -> list[float]:
     """What a round costs without the work: filling, flush, copies, going and coming back."""
-    stacks, generator = contest.contents(seed)
+    stacks, generator = contest.idle(seed)
     span = _span(contest.size, 0)
     if mode == "null-single":
         span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
