@@ -38,8 +38,9 @@ def test_a_kernel_with_the_name_of_a_library_is_the_librarys() -> None:
 
 
 def test_long_calls_and_gpus_are_watched_once() -> None:
-    assert [evidence.passes("cpu", ms) for ms in (0.0, 5.0, 100.0, 2000.0)] == [8, 8, 4, 1]
-    assert evidence.passes("cuda", 1.0) == 1
+    assert [evidence.passes("cpu", ms, True) for ms in (0.0, 5.0, 100.0, 2000.0)] == [8, 8, 4, 1]
+    assert evidence.passes("cpu", 1.0, False) == 2
+    assert evidence.passes("cuda", 1.0, True) == 1
 
 
 def test_nothing_seen_is_no_evidence() -> None:

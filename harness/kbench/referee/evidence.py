@@ -9,6 +9,7 @@ from kbench.referee.ruling import Ruling
 SHOWN = 10
 UNSEEN = "what torch does not see"
 # A CPU's times are disturbed, and the first span of a process takes a millisecond: short calls are repeated.
+ONCE_MORE = 2
 FEWEST, MOST, WATCHED_MS, LONG_MS = 4, 8, 50.0, 500.0
 LEAST_SHARE = 0.1  # where a problem only says custom_kernel=True
 LONGER = 1.5  # a traced call that takes so much longer than the timed ones is another call
@@ -17,10 +18,12 @@ SLACK_MS = 0.05
 LIBRARY_NAMES = ("at::", "c10::", "cub::", "cublas", "cudnn", "nvjet", "sm80_", "sm90_", "sm100_", "ampere_", "gemv2")
 
 
-def passes(kind: str, call_ms: float) -> int:
-    """How often the call is repeated under watch."""
+def passes(kind: str, call_ms: float, decides: bool) -> int:
+    """How often the call is repeated under watch; more often where something is decided by it."""
     if kind != "cpu" or call_ms > LONG_MS:
         return 1
+    if not decides:
+        return ONCE_MORE
     return max(FEWEST, min(MOST, int(WATCHED_MS / max(call_ms, 0.001))))
 
 

@@ -21,7 +21,8 @@ from kbench.protocol import MAX_SPAN_NAME, MAX_SPANS, Span, SpanKind, Traced
 
 NOTHING = "nothing"  # a function of which all the time is that of watching it
 LIBRARIES = ("aten::", "mkldnn::", "mkl::", "prims::", "quantized::", "torchvision::", "c10::", "c10d::")
-MANY, LONG_S = 1000, 0.25  # spans and seconds from which on once is enough
+FEW = 2
+MANY, LONG_S = 2000, 0.25  # spans and seconds from which on these are enough
 Seen = dict[tuple[str, SpanKind], list[float]]  # microseconds, in the order in which they began
 
 
@@ -34,8 +35,8 @@ class Own:
 
 
 def traced(call: Callable[[], object], passes: int, device: Device, own: Own) -> Traced:
-    seen, walls = _watched(call, 1, device, own)
-    if passes > 1 and walls[0] < LONG_S and sum(map(len, seen.values())) < MANY:
+    seen, walls = _watched(call, min(passes, FEW), device, own)
+    if passes > FEW and walls[0] < LONG_S and sum(map(len, seen.values())) < MANY:
         seen, walls = _watched(call, passes, device, own)
     spans = [
         Span(name[:MAX_SPAN_NAME], kind, -(-len(times) // len(walls)), undisturbed(times, len(walls)) / 1e3)
