@@ -24,7 +24,6 @@ JAILS = {
 }
 # Without namespaces they would end this program, or fill the machine's own disk.
 NOT_TRIED = ("crashed__kills_everything", "crashed__fills_the_disk", "crashed__fork_bomb")
-PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
 
 
 def verdicts(case: Case, referees: dict[str, Referee], folder: Path) -> dict[str, str]:
@@ -34,9 +33,8 @@ def verdicts(case: Case, referees: dict[str, Referee], folder: Path) -> dict[str
         if "user" in JAILS[jail] and case.name in NOT_TRIED:
             found[jail] = "not tried"
             continue
-        workloads = (case.workload,) if case.workload else ()
         try:
-            result = referee.evaluate(case.problem, solution, workloads, quick(timeouts=PATIENCE))[0]
+            result = referee.evaluate(case.problem, solution, case.workloads, quick(timeouts=trust.PATIENCE))[0]
             found[jail] = result.verdict
         except KbenchError as fault:
             found[jail] = f"no verdict, {type(fault).__name__}"
@@ -50,9 +48,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for case in cases:
             found = verdicts(case, referees, Path(temporary))
-            expected = "passed" if case.expected == "harmless" else case.expected
-            if any(verdict != expected for verdict in found.values()):
-                others[case.name] = {jail: "as named" if said == expected else said for jail, said in found.items()}
+            if any(verdict != case.verdict for verdict in found.values()):
+                others[case.name] = {jail: "as named" if said == case.verdict else said for jail, said in found.items()}
             print(case.name, found, file=sys.stderr, flush=True)
     for referee in referees.values():
         referee.close()

@@ -18,7 +18,6 @@ from trust import Case
 
 VERDICTS = typing.get_args(Verdict)
 ROUNDS = int(os.environ.get("KBENCH_TRUST_ROUNDS", "1"))
-PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
 GPU_PATIENCE = {"load": 30.0, "first-call": 60.0, "call": 10.0}
 # What waits for a limit of ours takes as long as that limit.
 SLOW = ("timed_out__", "out_of_memory__", "crashed__fork_bomb", "crashed__fills_the_disk", "harmless__floods_its_log")
@@ -47,12 +46,11 @@ def warm_gpu() -> Iterator[Referee]:
 
 
 def evaluate(referee: Referee, case: Case, solution: Path, **changes: object) -> Result:
-    workloads = (case.workload,) if case.workload else ()
-    patience = GPU_PATIENCE if case.gpu else PATIENCE
+    patience = GPU_PATIENCE if case.gpu else trust.PATIENCE
     patience = patience | ({"first-call": 60.0} if case.name in WRITES_GIGABYTES else {})
     changes = {"budget_s": 0.3, **changes} if case.gpu else changes
     settings = quick(device=referee.device, timeouts=patience, **changes)
-    return referee.evaluate(case.problem, solution, workloads, settings)[0]
+    return referee.evaluate(case.problem, solution, case.workloads, settings)[0]
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
@@ -60,8 +58,7 @@ def evaluate(referee: Referee, case: Case, solution: Path, **changes: object) ->
 def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
     solution = case.placed(tmp_path)
     result = evaluate(warm, case, solution)
-    expected = "passed" if case.expected == "harmless" else case.expected
-    assert result.verdict == expected, (result.verdict, result.reason, result.log)
+    assert result.verdict == case.verdict, (result.verdict, result.reason, result.log)
     if set(case.rows) & POLICY:
         assert result.reason and result.reason.startswith("policy:"), result.reason
     if case.expected == "harmless":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from conftest import CHEATS, HERE, HONEST
 
+PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
 PLACES = {"@ROOT@": HERE.parent, "@PROBLEM@": HERE / "fixtures" / "affine.py"}
 
 
@@ -27,6 +28,15 @@ class Case:
     @property
     def gpu(self) -> bool:
         return self.path.parent.name == "gpu"
+
+    @property
+    def verdict(self) -> str:
+        """What is harmless passes."""
+        return "passed" if self.expected == "harmless" else self.expected
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        return (self.workload,) if self.workload else ()
 
     @property
     def name(self) -> str:

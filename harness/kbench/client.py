@@ -198,8 +198,8 @@ class Referee:
         # The death signal is bound to the thread that forks.
         bound = self.tied or threading.current_thread() is threading.main_thread()
         parent = str(os.getpid() if bound else 0)
-        told = [str(theirs.fileno()), parent, self.device, self.cores, "gradients" if self.gradients else ""]
-        told.append(self.without)
+        gradients = "gradients" if self.gradients else ""
+        told = [str(theirs.fileno()), parent, self.device, self.cores, gradients, self.without]
         command = [sys.executable, "-P", "-m", "kbench.host", *told]
         self._process = subprocess.Popen(
             command,

@@ -71,7 +71,7 @@ class Channel:
 
     def waiting(self, timeout: float = 0.0) -> bool:
         """Whether something (a message or the end) can be read."""
-        return _readable(self.sock, timeout)
+        return readable(self.sock, timeout)
 
     def take_fds(self, count: int) -> list[int]:
         taken, self.fds = self.fds[:count], self.fds[count:]
@@ -96,7 +96,7 @@ class Channel:
 
     def _wait(self, deadline: float | None) -> None:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not _readable(self.sock, left):
+        if not readable(self.sock, left):
             raise Late
 
     def _read(self, count: int) -> bytes:
@@ -110,7 +110,8 @@ class Channel:
             raise Closed(str(error)) from None
 
 
-def _readable(sock: socket.socket, seconds: float | None) -> bool:
+def readable(sock: socket.socket, seconds: float | None) -> bool:
+    """Whether there is something to read before so many seconds are over."""
     # select() takes no descriptor from 1024 on, and whoever holds many workers has those.
     poll = select.poll()
     poll.register(sock, select.POLLIN)

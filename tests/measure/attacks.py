@@ -22,8 +22,7 @@ def main() -> None:
     with Referee("cuda", root=str(ROOT)) as referee:
         for case in cases:
             settings = quick(device="cuda", budget_s=1.0)
-            workloads = (case.workload,) if case.workload else ()
-            print(row(case.name, referee.evaluate(case.problem, case.path, workloads, settings)[0]), flush=True)
+            print(row(case.name, referee.evaluate(case.problem, case.path, case.workloads, settings)[0]), flush=True)
 
 
 def row(name: str, result: Result) -> str:

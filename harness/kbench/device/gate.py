@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import select
 import socket
 import time
 from collections.abc import Callable
 from typing import Protocol
 
 from kbench.device import memory
+from kbench.wire import readable
 
 SPINS_BETWEEN_CHECKS = 2000
 
@@ -59,7 +59,7 @@ class BlockingGate:
     def wait_done(self, deadline: float, alive: Callable[[], bool]) -> bool:
         while not self._take():
             left = deadline - time.monotonic()
-            if select.select([self._own], [], [], max(0.0, min(left, 0.5)))[0]:
+            if readable(self._own, max(0.0, min(left, 0.5))):
                 continue
             if left <= 0 or not alive():
                 return self._take()

@@ -7,6 +7,7 @@ goes into making it. No solution can hand on what it saw: nothing of its jail ou
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -194,15 +195,18 @@ class Exam:
     def floor(self, instance: Instance) -> Floor | None:
         """The least that a call of this workload can take here."""
         assert self.plan
-        bounds = limits.known(self.device, default_folder())
-        if bounds is None:
+        if self._limits is None:
             return None
         model = instance.case.model
         kept = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
         moved = self.plan.input_bytes + self.plan.output_bytes + (kept if self.plan.flush_bytes else 0)
         eight_bit = any(part.element_size() == 1 for part in instance.inputs)
         stated = self.stated
-        return floor.floor(stated.bytes, moved, stated.flops, bounds, self.device.cache_bytes(), eight_bit)
+        return floor.floor(stated.bytes, moved, stated.flops, self._limits, self.device.cache_bytes(), eight_bit)
+
+    @functools.cached_property
+    def _limits(self) -> limits.Limits | None:
+        return limits.known(self.device, default_folder())
 
     def must_prepare(self, instance: Instance, timed: bool) -> bool:
         """Whether the baselines have to be given this instance: to be checked once, and whenever it is timed.

@@ -106,7 +106,7 @@ class Draft:
             )
             seen = f"the referee's clock saw {batch} in batches and {single} singly, in two series"
             return Ruling("cheated", f"it claims {claimed} a call; {seen}")
-        impossible = floor.judge(self.floor, self._timing().median_ms, self.device.kind)
+        impossible = floor.judge(self.floor, median(self._rounds(SOLUTION)), self.device.kind)
         if impossible:
             return impossible
         # On the CPU times of single functions say nothing about what a call takes with all of its threads.

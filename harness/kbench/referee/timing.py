@@ -291,10 +291,9 @@ def run_series(
     nulls: list[float] = []
     null_singles: list[float] = []
     began = time.monotonic()
-    pair = 0
+    pair, kind = 0, contest.device.kind
     while not series.stopped:
         in_time()
-        kind = contest.device.kind
         if pair % NULLS_EVERY[kind] == 0:
             nulls += _null(sides, contest, next_seed(), NULL_ROUNDS[kind] if pair == 0 else 1)
         if pair % SINGLES_EVERY == 0:
@@ -310,7 +309,7 @@ def run_series(
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
         pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
-        beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[contest.device.kind]
+        beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[kind]
         calls = min(side.calls for side in sides)
         own = _figures(series, sides[0])
         series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls, own) or ""

@@ -122,7 +122,7 @@ class Intercept:
                 self._load_glue()
         before = _operators()
         made = _import(ask, target)
-        self.own.operators |= _operators() - before
+        self.own.operators |= {name.split(".")[0] for name in _operators() - before}  # without their overloads
         if ask.is_python_module:
             self.own.functions |= {id(value): name for name, value in vars(made).items() if callable(value)}
         return made
@@ -187,7 +187,7 @@ def install(channel: Channel, scratch: str) -> Intercept:
 
 
 def _operators() -> set[str]:
-    return {name.split(".")[0] for name in torch._C._dispatch_get_all_op_names()}  # without their overloads
+    return set(torch._C._dispatch_get_all_op_names())
 
 
 def _import(ask: BuildAsk, path: Path) -> Any:
