@@ -11,6 +11,7 @@ from msgspec import structs
 
 from kbench import units
 from kbench.records import DeviceInfo, Environment, Record, Result, Speedup, Verdict, comparable
+from kbench.settings import EAGER
 from kbench.stats import log_distance
 
 Case = tuple[str, str]  # problem and workload
@@ -62,6 +63,11 @@ def groups(results: Iterable[Result], baseline: str, mix: bool = False) -> list[
         found.setdefault(b"" if mix else _likeness(result), []).append(result)
     made = [_group(members, baseline, notes) for members in found.values()]
     return sorted(made, key=lambda group: (-len(group.standings), repr(group.devices), repr(group.environments)))
+
+
+def baselines(results: Iterable[Result]) -> list[str]:
+    """What speedups are known over, eager first."""
+    return sorted({EAGER}.union(*(result.speedup for result in results)), key=lambda name: (name != EAGER, name))
 
 
 def ranked(standings: Iterable[Standing]) -> list[Standing]:

@@ -15,8 +15,7 @@ import kbench
 from kbench.errors import MachineFault
 from kbench.records import Result
 from kbench.report import board
-from kbench.report.standing import groups
-from kbench.settings import EAGER
+from kbench.report.standing import baselines, groups
 from kbench.sweep.events import Place
 from kbench.sweep.store import Store, read
 
@@ -47,8 +46,8 @@ class Folder:
             self.publish()
 
     def publish(self) -> None:
-        """Writes the leaderboards, each by one rename."""
-        found = groups(self.results, EAGER)  # which every sweep times
+        """Writes the leaderboards, over each baseline in turn, each file by one rename."""
+        found = [group for name in baselines(self.results) for group in groups(self.results, name)]
         self._replace("leaderboard.csv", board.as_csv(found))
         self._replace("leaderboard.md", board.as_markdown(found, self.title))
         self._written = time.monotonic()
