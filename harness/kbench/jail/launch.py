@@ -114,6 +114,7 @@ def _fresh_environment(environment: dict[str, str], scratch: str) -> None:
         XDG_CACHE_HOME=f"{scratch}/cache",
         TRITON_CACHE_DIR=f"{scratch}/cache/triton",
         TORCHINDUCTOR_CACHE_DIR=f"{scratch}/cache/inductor",
+        TORCHINDUCTOR_COMPILE_THREADS="1",  # else dozens of processes, beside what is timed on other GPUs
         TORCH_EXTENSIONS_DIR=f"{scratch}/cache/extensions",
         CUDA_CACHE_PATH=f"{scratch}/cache/cuda",
         KBENCH_SCRATCH=scratch,
