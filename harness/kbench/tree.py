@@ -145,6 +145,11 @@ def _plain(value: Any) -> Plain | Other:
     return Plain(value=None, kind="None") if value is None else Other(kind=type(value).__name__)
 
 
+def is_contiguous(tensor: Any) -> bool:
+    """In plain order, without gaps. What is sparse is said to be: it fails elsewhere."""
+    return str(tensor.layout) != "torch.strided" or bool(tensor.is_contiguous())
+
+
 def _dense(tensor: Any) -> bool:
     """Whether the strides permute a contiguous block, so that they can be rebuilt elsewhere."""
     expected = 1

@@ -6,7 +6,7 @@ import torch
 
 from kbench import tree
 from kbench.device.interface import Device, Shared
-from kbench.protocol import ALIGNMENT, OpenArena, offsets
+from kbench.protocol import ALIGNMENT, LEAD, OpenArena, offsets
 from kbench.tree import Skeleton, TensorSpec
 
 SAMPLES = 1024
@@ -16,11 +16,19 @@ REGION_SAMPLES = 256
 class Plan:
     """Sizes of one slot, from the shapes of inputs and outputs."""
 
-    def __init__(self, inputs: Skeleton, outputs: Skeleton, gradients: tuple[str, ...], flush_bytes: int) -> None:
+    def __init__(
+        self,
+        inputs: Skeleton,
+        outputs: Skeleton,
+        gradients: tuple[str, ...],
+        flush_bytes: int,
+        in_order: tuple[bool, ...] = (),
+    ) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.gradients = gradients
         self.flush_bytes = flush_bytes
+        self.in_order = in_order
         self.input_bytes = offsets(tree.specs(inputs), _itemsizes(inputs))[1]
         self.output_bytes = offsets(tree.specs(outputs), _itemsizes(outputs))[1]
 
@@ -34,7 +42,7 @@ class Arena:
         try:
             given = self._allocate(slots * plan.input_bytes)
             taken = self._allocate(slots * plan.output_bytes)
-            flush = self._allocate(slots * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
+            flush = self._allocate((slots + LEAD) * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
         except (MemoryError, torch.OutOfMemoryError):
             self.release()
             raise
@@ -45,7 +53,8 @@ class Arena:
     @property
     def bytes(self) -> int:
         """What it takes of the device's memory."""
-        return self.slots * (self.plan.input_bytes + self.plan.output_bytes + self.plan.flush_bytes)
+        of_slots = self.slots * (self.plan.input_bytes + self.plan.output_bytes)
+        return of_slots + (self.slots + LEAD) * self.plan.flush_bytes
 
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
@@ -58,6 +67,7 @@ class Arena:
             output_stride=self.plan.output_bytes,
             flush_bytes=self.plan.flush_bytes,
             gradients=self.plan.gradients,
+            in_order=self.plan.in_order,
             input_handle=self._given.handle,
             output_handle=self._taken.handle,
             flush_handle=self._flush.handle if self._flush else b"",
@@ -78,7 +88,7 @@ class Arena:
         """Contents into some slots, and the word that the flush must write; there when this returns."""
         self.write(stacks, span)
         if word is not None and self._flush is not None:
-            self._flush.view.view(torch.int32)[self.slots * self.plan.flush_bytes // 4].fill_(word)
+            self._flush.view.view(torch.int32)[(self.slots + LEAD) * self.plan.flush_bytes // 4].fill_(word)
         self.device.synchronize()
 
     def probe_outputs(self, probes: list[torch.Tensor], span: slice) -> list[torch.Tensor]:
@@ -101,17 +111,16 @@ class Arena:
         return [view[span].clone() for view in self.outputs]
 
     def flushed(self, span: slice, word: int, generator: torch.Generator) -> bool:
-        """Whether each flush region was written with the word: a sample at once, then all of it."""
+        """Whether each flush region, the lead too, was written with the word: a sample at once, then all of it."""
         if self._flush is None:
             return True
-        count = self.plan.flush_bytes // 4
-        regions = self._flush.view.view(torch.int32)[: self.slots * count].view(self.slots, count)[span]
+        count, total = self.plan.flush_bytes // 4, self.slots + LEAD
+        regions = self._flush.view.view(torch.int32)[: total * count].view(total, count)
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
-        sampled = bool((regions[:, places] == word).all())
-        if not sampled:
-            return False
-        least, most = torch.aminmax(regions)
-        return bool(least == word) and bool(most == word)
+        parts = (regions[span], regions[self.slots :])
+        return all(bool((part[:, places] == word).all()) for part in parts) and all(
+            bool((extreme == word).all()) for part in parts for extreme in torch.aminmax(part)
+        )
 
     def flush_once(self) -> None:
         """Writes one flush region, as a worker does before a call."""

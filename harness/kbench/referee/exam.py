@@ -27,7 +27,7 @@ from kbench.records import Floor, Settings
 from kbench.referee import check, floor, numerics, timing, weights
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Trial
-from kbench.referee.reference import Flags, Reference, randomise_constants
+from kbench.referee.reference import Flags, Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
 from kbench.referee.staff import Staff
@@ -188,7 +188,8 @@ class Exam:
             with self.problem_code():
                 call_s = self.reference.seconds_per_call(instance.case.model, instance.given, instance.case.upstream)
                 outputs = self._roomy(instance)
-            self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
+            case = instance.case
+            self.plan = Plan(instance.skeleton, outputs, case.gradients, self.device.flush_bytes(), case.in_order)
             self.size = timing.size(self.device, self.plan, 1 + len(self.names()), call_s)
         return self.plan
 
@@ -246,20 +247,27 @@ class Exam:
         """What counts as output beside the returned value: changed buffers, and gradients."""
         outcome = case.reference.run(case.model, given, None)
         case.state = tuple(name for name in outcome.changed if name in case.state)
-        if not self.of_problem.grad:
-            return
+        if self.of_problem.grad:
+            outcome = self._complete_gradients(case, given, outcome, constructed)
+        outputs = tree.tensors(case.expected(outcome, with_state=False))
+        case.in_order = tuple(tree.is_contiguous(tensor) for tensor in outputs)
+
+    def _complete_gradients(self, case: Case, given: Any, outcome: Outcome, constructed: Constructed | None) -> Outcome:
         generator = torch.Generator(self.device.torch_device).manual_seed(self.seeds.for_use("upstream"))
         case.upstream = [
             torch.randn(head.shape, generator=generator, device=head.device, dtype=torch.float32).to(head.dtype)
             for head in tree.tensors(outcome.output)
             if head.is_floating_point()
         ]
-        found = case.reference.run(case.model, given, case.upstream).gradients
+        outcome = case.reference.run(case.model, given, case.upstream)
         shared = set(constructed.parameters) if constructed else set()
         parameters = {name for name, _ in case.model.named_parameters()}
         case.gradients = tuple(
-            name for name, grad in found.items() if grad is not None and (name not in parameters or name in shared)
+            name
+            for name, grad in outcome.gradients.items()
+            if grad is not None and (name not in parameters or name in shared)
         )
+        return outcome
 
     def _demand_shapes(self, instance: Instance, given: Any) -> None:
         if [one.shape for one in tree.tensors(given)] != [one.shape for one in tree.tensors(instance.given)]:

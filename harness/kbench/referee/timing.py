@@ -14,6 +14,7 @@ from kbench import tree, units
 from kbench.device.interface import Device
 from kbench.device.telemetry import Probe
 from kbench.errors import DoesNotFit, ProblemFault
+from kbench.protocol import LEAD
 from kbench.records import Mismatch, Telemetry
 from kbench.referee import check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
@@ -25,10 +26,13 @@ from kbench.referee.side import Mode, Run, Side
 from kbench.stats import StopRule, median, undisturbed
 
 MEMORY_SHARE = 0.4
-FLUSH_SHARE = 0.1
+FLUSH_SHARE = 0.3
 ROUND_S = {"cpu": 0.01, "cuda": 0.008}
 MAX_CALLS = {"cpu": 128, "cuda": 100}
+LEAST_CALLS = {"cpu": 2, "cuda": 4}  # the reference may take long where the solution does not
 SLOT_MEMORY = 2 * 2**30
+# A round costs some 40 us beside its calls, known to half of that: fewer calls than these have more memory.
+ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 # Rounds without work: at first, and again after so many pairs. On the CPU a disturbance outlasts several in a row.
 NULL_ROUNDS = {"cuda": 5, "cpu": 1}
@@ -77,9 +81,9 @@ class Series:
         """Per round, the referee's clock less what a round without work costs, by the calls."""
         return [(wall - self.null_batch_s) / self.size.calls * 1e3 for wall in self.sides[name].walls_s]
 
-    def single_ms(self, name: str) -> float:
-        singles = self.sides[name].singles_s
-        return (median(singles) - self.null_single_s) * 1e3 if singles else 0.0
+    def singles_ms(self, name: str) -> list[float]:
+        """The same of each call that was let go by itself; none on the CPU."""
+        return [(wall - self.null_single_s) * 1e3 for wall in self.sides[name].singles_s]
 
     def claimed_ms(self, name: str) -> list[float]:
         return [median(claims) for claims in self.sides[name].claims_ms]
@@ -98,10 +102,11 @@ def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
         )
     kind = device.kind
     if plan.flush_bytes:
-        most = min(most, max(2, int(FLUSH_SHARE * free // plan.flush_bytes)))
-    calls = math.ceil(ROUND_S[kind] / max(call_s, 1e-6))
+        most = min(most, max(2, int(FLUSH_SHARE * free // (sides * plan.flush_bytes)) - LEAD))
+    calls = max(LEAST_CALLS[kind], math.ceil(ROUND_S[kind] / max(call_s, 1e-6)))
     rotation = 2 if plan.flush_bytes else math.ceil(2 * device.cache_bytes() / max(plan.input_bytes, 1))
-    most = max(2, min(most, MAX_CALLS[kind], max(2, SLOT_MEMORY // max(1, slot))))
+    room = max(SLOT_MEMORY // max(1, slot), min(ENOUGH_CALLS, MOST_MEMORY // max(1, slot)))
+    most = max(2, min(most, MAX_CALLS[kind], room))
     if kind == "cpu":
         calls = min(calls, CPU_ROUND_BYTES // max(1, slot))
     calls = max(2, min(calls, most))

@@ -1,0 +1,55 @@
+"""What the referee's memory shows after a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from kbench import tree
+from kbench.device.cpu import Cpu
+from kbench.protocol import LEAD
+from kbench.referee.arena import Arena, Plan
+
+SLOTS, WORDS, WORD = 4, 256, 77
+SPAN = slice(1, 3)
+
+
+@pytest.fixture
+def arena() -> Iterator[Arena]:
+    shape = tree.describe([torch.zeros(8)])
+    made = Arena(Cpu(), Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS)
+    yield made
+    made.release()
+
+
+def flushed(arena: Arena, *left_out: int) -> bool:
+    """Whether it looks flushed after a round on SPAN that left some words of the lead and the regions out."""
+    assert arena._flush is not None
+    arena.fill([torch.zeros(2, 8)], SPAN, WORD)
+    words = arena._flush.view.view(torch.int32)
+    assert words[(SLOTS + LEAD) * WORDS] == WORD  # where the worker finds it
+    words[SPAN.start * WORDS : SPAN.stop * WORDS] = WORD
+    words[SLOTS * WORDS : (SLOTS + LEAD) * WORDS] = WORD
+    words[list(left_out)] = 0
+    return arena.flushed(SPAN, WORD, torch.Generator().manual_seed(1))
+
+
+def test_a_round_that_wrote_everything(arena: Arena) -> None:
+    assert flushed(arena)
+
+
+@pytest.mark.parametrize("place", [WORDS, 3 * WORDS - 1, SLOTS * WORDS, (SLOTS + LEAD) * WORDS - 1])
+def test_a_single_word_that_was_not_written_is_found(arena: Arena, place: int) -> None:
+    assert not flushed(arena, place)
+
+
+def test_slots_of_other_rounds_do_not_matter(arena: Arena) -> None:
+    assert flushed(arena, 0, WORDS - 1, 3 * WORDS, SLOTS * WORDS - 1)
+
+
+def test_outputs_are_poisoned_in_the_slots_of_the_round(arena: Arena) -> None:
+    arena.outputs[0].fill_(1.0)
+    arena.poison(SPAN, 0x2A2A2A2A)
+    assert bool((arena.outputs[0][SPAN] != 1.0).all())
+    assert bool((arena.outputs[0][[0, 3]] == 1.0).all())
