@@ -30,8 +30,28 @@ FLUSH = 0.035
     ],
 )
 def test_status(claimed: float, batch: float, single: float, status: str) -> None:
-    assert attest(claimed, batch, single, FLUSH).status == status
+    assert attest(claimed, [batch], [single], FLUSH).status == status
 
 
-def test_the_trusted_figure_is_the_larger() -> None:
-    assert trusted_ms(0.005, 0.009) == 0.009
+def test_a_busy_host_makes_no_liar() -> None:
+    """Honest work beside a solution that kept all cores of the host busy: most rounds came late, few did not."""
+    batches = [0.190, 0.187, 0.211, 0.109, 0.195, 0.352, 0.203, 0.188, 0.190, 0.201]
+    singles = [3.58, 3.61, 0.131, 7.52, 3.58, 3.57, 3.59, 7.50]
+    found = attest(0.107, batches, singles, FLUSH)
+    assert (found.status, found.batch_ms, found.single_ms) == ("attested", 0.188, 0.131)
+    # And where no round at all was left alone, the referee's figures count.
+    assert attest(0.107, [0.130, 0.187, 0.211], [0.15, 3.58, 3.61], FLUSH).status == "loose"
+
+
+def test_nor_does_it_hide_one() -> None:
+    assert attest(0.107, [0.352, 0.3, 0.41, 0.31], [0.33, 3.58, 0.35, 7.5], FLUSH).status == "contradicted"
+    assert attest(0.107, [0.109, 0.11, 0.108], [0.35, 0.36, 3.58], FLUSH).status == "contradicted"
+
+
+def test_a_claim_that_is_not_attested_gains_nothing() -> None:
+    loose, attested = (attest(claimed, [0.346], [0.349], FLUSH) for claimed in (0.30, 0.343))
+    assert (loose.status, attested.status) == ("loose", "attested")
+    assert [trusted_ms(claimed, loose) for claimed in (0.29, 0.30, 0.31)] == pytest.approx([0.336, 0.346, 0.356])
+    assert trusted_ms(0.343, attested) == 0.343
+    small = attest(0.030, [0.028], [0.05], FLUSH)  # too short to attest; what it claims is more than was seen
+    assert (small.status, trusted_ms(0.030, small)) == ("loose", 0.030)

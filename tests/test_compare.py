@@ -79,7 +79,7 @@ def slower_machine(one: Result, factor: float) -> Result:
 
 
 def test_a_slower_machine_is_no_slower_solution() -> None:
-    one = result(spread=0.001)
+    one = result(spread=0.001, device=CPU)
     (found,) = compare([one], [slower_machine(one, 1.4)]).pairs
     assert found.change == "UNCLEAR" and found.ratio
     assert found.ratio.ci95[0] < 1 / 1.4 and found.ratio.ci95[1] > 1  # that it got faster is no more likely for it
@@ -87,14 +87,20 @@ def test_a_slower_machine_is_no_slower_solution() -> None:
     assert back.change == "UNCLEAR" and back.ratio and back.ratio.ci95[0] < 1
 
 
+@pytest.mark.parametrize(("noisy", "change"), [(False, "SLOWER"), (True, "UNCLEAR")])
+def test_a_busy_host_explains_a_slower_gpu_only_where_times_vary(noisy: bool, change: str) -> None:
+    one = result(spread=0.001, noisy=noisy)
+    assert [pair.change for pair in compare([one], [slower_machine(one, 1.4)]).pairs] == [change]
+
+
 def test_what_the_machine_cannot_explain_is_slower() -> None:
-    one = result(spread=0.001)
+    one = result(spread=0.001, device=CPU)
     (found,) = compare([one], [structs.replace(slower_machine(one, 1.4), baselines=one.baselines)]).pairs
     assert found.change == "SLOWER"
 
 
 def test_a_baseline_of_another_environment_says_nothing_about_the_machine() -> None:
-    one = result(spread=0.001)
+    one = result(spread=0.001, device=CPU)
     other = structs.replace(slower_machine(one, 1.4), environment=structs.replace(TORCH, torch="2.12.0"))
     assert [pair.change for pair in compare([one], [other]).pairs] == ["SLOWER"]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from kbench.protocol import Span, Traced
-from kbench.records import Build, Extension, Kernel
+from kbench.records import Build, Evidence, Extension, Kernel
 from kbench.referee import evidence
 
 
@@ -93,3 +93,11 @@ def test_a_problem_that_asks_for_kernels_wants_to_see_one() -> None:
     ruling = evidence.policy(None, True, 1.0)
     assert ruling and ruling.verdict == "wrong"
     assert evidence.policy(None, False, 1.0) is None
+
+
+def test_a_gpu_waits_where_kernels_fill_little_of_a_call() -> None:
+    seen = Evidence(own_share=0.0, ms=0.82, ran=())
+    assert evidence.idle_share(seen, 5.2) == pytest.approx(0.842, abs=1e-3)
+    assert evidence.idle_share(seen, 0.95) is None
+    assert evidence.idle_share(seen, 0.8) is None  # being watched, kernels take longer
+    assert evidence.idle_share(None, 5.2) is None

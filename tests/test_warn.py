@@ -38,3 +38,9 @@ def test_every_warning_says_what_to_do_next() -> None:
     found = [*warn.of_jail({"landlock": "no"}), *warn.of_keeping("disk full"), *warn.of_keeping(None)]
     assert [one.code for one in found] == ["jail", "keep"]
     assert all(one.next for one in found)
+
+
+def test_a_gpu_that_waits_for_its_host_is_named() -> None:
+    (one,) = warn.of_waiting(0.84)
+    assert one.code == "host" and "84%" in one.message and one.next
+    assert not [*warn.of_waiting(None)]

@@ -23,7 +23,8 @@ SAME: the ratio of times lies within 2 % of 1, with its whole interval. FASTER, 
 UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by {PROCESS_TERM["cpu"]:.0%} each,
 unless --processes measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
 differs between two processes that run the same code, and what the eager baseline, the same code in both runs, gained or
-lost from one to the other: where the machine was slower, a solution that was slower with it is no worse.
+lost from one to the other: where the machine was slower, a solution that was slower with it is no worse. On a GPU that
+counts only where a result warns of noise, clocks, others that use the GPU, or a host that it waits for.
 """
 
 

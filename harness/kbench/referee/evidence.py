@@ -14,6 +14,7 @@ FEWEST, MOST, WATCHED_MS, LONG_MS = 4, 8, 50.0, 500.0
 LEAST_SHARE = 0.1  # where a problem only says custom_kernel=True
 LONGER = 1.5  # a traced call that takes so much longer than the timed ones is another call
 SLACK_MS = 0.05
+BUSY = 0.6  # of a call: below that a GPU waits for its host
 # Kernels of torch and of NVIDIA's libraries. What a solution compiles under such a name counts as theirs.
 LIBRARY_NAMES = ("at::", "c10::", "cub::", "cublas", "cudnn", "nvjet", "sm80_", "sm90_", "sm100_", "ampere_", "gemv2")
 
@@ -59,6 +60,12 @@ def _unseen(traced: Traced, build: Build) -> list[tuple[Span, Origin]]:
     left = max(0.0, traced.ms - sum(span.ms for span in traced.spans))
     origin: Origin = "own" if any(extension.artifact for extension in build.extensions) else "library"
     return [(Span(UNSEEN, "library", 1, left), origin)] if left > 0 else []
+
+
+def idle_share(evidence: Evidence | None, timed_ms: float) -> float | None:
+    """How much of a call the GPU has nothing to do, where that is so much that the host decides how long it takes."""
+    share = evidence.ms / timed_ms if evidence else 1.0
+    return 1.0 - share if share < BUSY else None
 
 
 def policy(evidence: Evidence | None, custom_kernel: bool | float, timed_ms: float | None) -> Ruling | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 
 import torch
@@ -167,21 +168,19 @@ class Draft:
         )
 
     def _attest(self, series: Series, name: str) -> Attestation:
-        batch = max(median(series.batch_ms(name)), 0.0)
+        batches = series.batch_ms(name)
         if self.device.kind == "cpu":
-            return Attestation(status="attested", method="referee-clock", batch_ms=batch)
+            return Attestation(status="attested", method="referee-clock", batch_ms=max(median(batches), 0.0))
         hidden = series.flush_s * 1e3
         # The median of rounds, as it is reported: over all calls a few rounds of lies would not show.
-        return attest.attest(median(series.claimed_ms(name)), batch, series.single_ms(name), hidden)
+        return attest.attest(median(series.claimed_ms(name)), batches, series.singles_ms(name), hidden)
 
     def _figures(self, series: Series, name: str) -> list[float]:
-        """One time a round: claims where both sides are attested, else what the referee saw."""
+        """One time a round: by the referee's clock on the CPU, by claims that it bounds on a GPU."""
         if self.device.kind == "cpu":
             return [max(value, LEAST_MS) for value in series.batch_ms(name)]
-        if all(self._attest(series, side).status == "attested" for side in series.sides):
-            return series.claimed_ms(name)
-        single = series.single_ms(name)
-        return [max(attest.trusted_ms(batch, single), LEAST_MS) for batch in series.batch_ms(name)]
+        found = self._attest(series, name)
+        return [max(attest.trusted_ms(claimed, found), LEAST_MS) for claimed in series.claimed_ms(name)]
 
     def _rounds(self, name: str) -> list[float]:
         return [value for series in self.series for value in self._figures(series, name)]
@@ -195,7 +194,14 @@ class Draft:
         """Measured with several processes, else what is usual for the device."""
         medians = [median(self._figures(series, SOLUTION)) for series in self.series]
         spread = process_spread(medians)
-        return PROCESS_TERM[self.device.kind] if spread is None else spread / len(medians) ** 0.5
+        if spread is not None:
+            return spread / math.sqrt(len(medians))
+        return PROCESS_TERM[self.device.kind if self._idle_share() is None else "host"]
+
+    def _idle_share(self) -> float | None:
+        """Where a call of the solution waits for its host, how much of it."""
+        on_cpu = self.device.kind == "cpu"
+        return None if on_cpu else evidence.idle_share(self.evidence, median(self._rounds(SOLUTION)))
 
     def _timing(self) -> Timing:
         last = self.series[-1]
@@ -243,6 +249,7 @@ class Draft:
         warnings = [*warn.of_jail(self.staff.lacking), *warn.of_keeping(self.not_kept)]
         if timing is not None:
             warnings += warn.of_timing(timing, self.foreign, self.attestation)
+            warnings += warn.of_waiting(self._idle_share())
             warnings += floor.warning(self.floor, timing.median_ms)
         return tuple(warnings)
 

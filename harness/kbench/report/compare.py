@@ -14,6 +14,7 @@ from kbench.stats import log_distance
 Change = Literal["SAME", "FASTER", "SLOWER", "UNCLEAR", "FIXED", "BROKE"]
 WORSE: tuple[Change, ...] = ("SLOWER", "BROKE")
 ALIKE = 0.02  # times that differ by less are the same for whoever runs the kernel
+UNSTEADY = ("noisy", "host", "throttled", "clocks", "shared")  # warnings
 Name = tuple[str, str, str | None, str, str]  # problem, workload, set, solution, device
 
 
@@ -82,8 +83,11 @@ def _drift(old: Result, new: Result) -> float:
     """The logarithm of how much slower the machine was after, as the eager baseline says.
 
     It took turns with the solution. Neighbours of a virtual machine can slow it by half for seconds, and only work
-    that is known tells such a phase from a slower solution.
+    that is known tells such a phase from a slower solution. They do not slow a GPU: there it counts only where
+    something was seen that does.
     """
+    if old.device.kind == "cuda" and not any(warn.code in UNSTEADY for warn in (*old.warnings, *new.warnings)):
+        return 0.0
     before, after = old.baselines.get(EAGER), new.baselines.get(EAGER)
     alike = comparable(old.device, old.environment) == comparable(new.device, new.environment)
     if not (before and after and alike) or old.problem.sha256 != new.problem.sha256:

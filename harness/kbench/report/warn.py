@@ -44,8 +44,17 @@ def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | Non
     if attestation is not None and attestation.status == "loose":
         yield Warn(
             code="loose",
-            message="too short to attest the claimed time; the times shown are the referee's own",
+            message="the claimed time is not attested; what is shown is no less than the referee's clock saw",
             next="choose a larger --workload to compare more finely",
+        )
+
+
+def of_waiting(idle_share: float | None) -> Iterator[Warn]:
+    if idle_share is not None:
+        yield Warn(
+            code="host",
+            message=f"the GPU has nothing to do for {idle_share:.0%} of a call: such times vary with the host",
+            next="do more in one kernel, or capture the launches as a CUDA graph",
         )
 
 
