@@ -20,6 +20,10 @@ KBENCH = dict(
         "cpu": dict(batch_size=4, height=64, width=64, out_channels=32),
         "odd": dict(batch_size=7, height=61, width=127, out_channels=19),
     },
+    # A compiled reference takes TF32 for the convolution, where the eager one does not.
+    atol=1e-3,
+    rtol=1e-3,
+    norm_tol=1e-3,
     tags=["fusion", "convolution"],
 )
 

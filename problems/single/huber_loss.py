@@ -13,7 +13,7 @@ delta = 0.7
 KBENCH = dict(
     workloads={
         "default": {},
-        "cpu": dict(rows=512, columns=256),
+        "cpu": dict(rows=2048, columns=256),
         "odd": dict(rows=129, columns=333),
     },
     bytes=2 * 4 * rows * columns,

@@ -1,4 +1,4 @@
-"""Plain PyTorch with the channels innermost, which some convolutions like better; the tail works in place."""
+"""Plain PyTorch with the channels innermost, which convolutions of many like better; the tail works in place."""
 
 import torch
 from torch import nn
@@ -12,5 +12,6 @@ class ModelNew(nn.Module):
         self.multiplier = nn.Parameter(torch.randn(multiplier_shape))
 
     def forward(self, x):
-        x = self.conv(x.to(memory_format=torch.channels_last))
+        layout = torch.channels_last if x.shape[1] % 8 == 0 else torch.contiguous_format
+        x = self.conv(x.to(memory_format=layout))
         return F.gelu(F.leaky_relu_(x.mul_(self.multiplier))).contiguous()

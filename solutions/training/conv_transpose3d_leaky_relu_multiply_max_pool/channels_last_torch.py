@@ -1,4 +1,4 @@
-"""Plain PyTorch with the channels innermost, which some convolutions like better; both LeakyReLUs work in place."""
+"""Plain PyTorch with the channels innermost, which convolutions of many like better; both LeakyReLUs work in place."""
 
 import torch
 from torch import nn
@@ -19,7 +19,8 @@ class ModelNew(nn.Module):
         self.multiplier = nn.Parameter(torch.randn(multiplier_shape))
 
     def forward(self, x):
-        x = self.conv_transpose(x.to(memory_format=torch.channels_last_3d))
+        layout = torch.channels_last_3d if x.shape[1] % 8 == 0 else torch.contiguous_format
+        x = self.conv_transpose(x.to(memory_format=layout))
         x = F.leaky_relu(x, negative_slope=0.2, inplace=True)
         x = F.leaky_relu(x * self.multiplier, negative_slope=0.2, inplace=True)
         return F.max_pool3d(x, 2).contiguous()
