@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gpu
 PROBLEM = "fusion/conv2d_divide_leaky_relu"
 
 
-def run(folder: Path, text: str, root: Path) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, text: str, root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "sweep.yaml").write_text(text)
     command = [
         sys.executable,
@@ -29,7 +29,7 @@ def run(folder: Path, text: str, root: Path) -> subprocess.CompletedProcess[str]
     ]
     env = {**os.environ, "KBENCH_CACHE": str(folder / "cache")}
     return subprocess.run(
-        [*command, "--root", str(root)], capture_output=True, text=True, timeout=400, check=False, env=env
+        [*command, "--root", str(root), *options], capture_output=True, text=True, timeout=1500, check=False, env=env
     )
 
 
@@ -51,3 +51,13 @@ def test_a_compiled_baseline_on_a_gpu(tmp_path: Path) -> None:
     for one in read(tmp_path / "out"):
         assert set(one.speedup) == {"eager", "compile"}, one.warnings
         assert one.baselines["compile"].kept and one.baselines["compile"].cost_s
+
+
+def test_every_solution_in_every_workload(tmp_path: Path) -> None:
+    """On all GPUs there are: some seven minutes on one."""
+    text = (ROOT / "configs" / "h200.yaml").read_text()
+    run(tmp_path, text, ROOT, "--workload", "all", "--baseline", "eager", "--budget", "0.1")
+    found = read(tmp_path / "out")
+    assert [(one.solution.id, one.problem.workload, one.reason) for one in found if not one.passed] == []
+    on_gpus = [path for path in (ROOT / "solutions").glob("*/*/*.py") if not path.stem.endswith("_cpp")]
+    assert len({one.solution.id for one in found}) == len(on_gpus)
