@@ -118,6 +118,11 @@ def within(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, found: Erro
     return found.max_abs <= bound.atol or not any(bool(wrong.any()) for wrong in _wrong(out, truth, bound))
 
 
+def share_off(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> float:
+    """Of the elements, how many are wrong by themselves."""
+    return sum(int(wrong.sum()) for wrong in _wrong(out, truth, bound)) / max(1, truth.numel())
+
+
 def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
     """How many, where, the worst element with both values, the pattern if there is one."""
     wrong = torch.cat([part.flatten().cpu() for part in _wrong(out, truth, bound)]) if truth.numel() else None

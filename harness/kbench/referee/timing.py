@@ -16,7 +16,7 @@ from kbench.device.telemetry import Probe
 from kbench.errors import DoesNotFit, ProblemFault
 from kbench.protocol import LEAD
 from kbench.records import Mismatch, Telemetry
-from kbench.referee import check, inputs, numerics, ruling, structure
+from kbench.referee import check, inputs, jumps, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
@@ -213,10 +213,9 @@ class Contest:
         for number, (name, bound) in enumerate(zip(names, self._bounds(), strict=False)):
             right = torch.stack([row[number] for row in leaves]) if len(rows) > 1 else leaves[0][number].unsqueeze(0)
             out = one.taken[number][rows.start : rows.stop]
-            good = numerics.rows_within(out, right, bound)
-            if not all(good):
-                bad = good.index(False)
-                raise _wrong(numerics.explain(out[bad], right[bad], bound, name, TIMED))
+            for row, good in enumerate(numerics.rows_within(out, right, bound)):
+                if not good:
+                    self._demand_jumps(number, stacks, rows[row], out[row], right[row], bound, name)
 
     def _judge_custom(self, one: Done, given: object, row: int) -> None:
         assert one.side.arena is not None
@@ -237,9 +236,25 @@ class Contest:
                 self._judge_custom(one, self._call(stacks, row)[0], row)
                 continue
             outs = check.fitted([stack[row] for stack in one.taken[: len(truth)]], truth)
-            for name, out, right, bound in zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False):
+            parts = zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False)
+            for number, (name, out, right, bound) in enumerate(parts):
                 if not numerics.within(out, right, bound):
-                    raise _wrong(numerics.explain(out, right, bound, name, TIMED))
+                    self._demand_jumps(number, stacks, row, out, right, bound, name)
+
+    def _demand_jumps(
+        self,
+        number: int,
+        stacks: list[torch.Tensor],
+        row: int,
+        out: torch.Tensor,
+        right: torch.Tensor,
+        bound: numerics.Tolerance,
+        name: str,
+    ) -> None:
+        """What is off must be where the reference jumps."""
+        given, upstream = self._call(stacks, row)
+        if not jumps.explain(self.case.look(number, upstream), given, out, right, bound):
+            raise _wrong(numerics.explain(out, right, bound, name, TIMED))
 
     def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         assert one.side.arena is not None
