@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 import torch
 from conftest import Evaluate
+from kbench.errors import ProblemFault
 from kbench.referee import jumps
 from kbench.referee.numerics import Tolerance
 
@@ -77,22 +79,43 @@ def test_an_output_that_jumps_everywhere_excuses_nothing(evaluate: Evaluate, tmp
     assert result.verdict in ("wrong", "unsupported"), result.reason
 
 
-def test_only_what_was_seen_is_taken_for_right() -> None:
-    right = torch.zeros(1000, dtype=torch.float64)
-    right[3] = 1.0
-    seen = [right.clone(), right.clone()]
-    seen[1][3], seen[1][4] = 0.0, 1.0  # the one goes to the neighbour
-    other = seen[1].float()
-    assert torch.equal(jumps.settled(other, right, BOUND, seen), right)
-    for place, value in ((3, 1.5), (4, -0.5), (9, 0.5), (3, float("nan"))):
-        off = right.float()
+@pytest.mark.parametrize("kind", [torch.float32, torch.int64])
+def test_only_what_was_seen_is_taken_for_right(kind: torch.dtype) -> None:
+    """The one goes to the neighbour in every other look."""
+    right = torch.zeros(1000, dtype=torch.float64 if kind.is_floating_point else kind)
+    right[3] = 7
+    other = right.to(kind, copy=True)
+    other[3], other[4] = 0, 7
+    looks = itertools.cycle([[right.to(kind, copy=True)], [other]])
+
+    def settled(out: torch.Tensor) -> torch.Tensor | None:
+        return jumps.settled(lambda _: next(looks), 0, [], out, right, BOUND)
+
+    found = settled(other)
+    assert found is not None and torch.equal(found, right)
+    wrong = [(3, 8), (4, -1), (9, 7)] + ([(3, float("nan"))] if kind.is_floating_point else [(3, 5)])
+    for place, value in wrong:
+        off = right.to(kind, copy=True)
         off[place] = value
-        assert not torch.equal(jumps.settled(off, right, BOUND, seen), right)
+        assert settled(off) is None
 
 
-def test_inputs_are_moved_in_their_last_places_alone() -> None:
-    given = [torch.rand(1000) + 0.5, torch.arange(5), (torch.rand(1000) + 0.5).half(), 3]
-    real, whole, half, number = jumps.moved(given, torch.Generator().manual_seed(1))
-    assert 1e-7 < float((real / given[0] - 1).abs().mean()) < 1e-6
-    assert 1e-4 < float((half.float() / given[2].float() - 1).abs().mean()) < 1e-2
-    assert torch.equal(whole, given[1]) and number == 3
+def test_a_reference_that_does_not_take_moved_inputs_excuses_nothing() -> None:
+    right = torch.zeros(1000, dtype=torch.float64)
+    out = right.float()
+    out[5] = 1.0
+
+    def look(_: object) -> list[torch.Tensor]:
+        raise ProblemFault("out of range", "choose others")
+
+    assert jumps.settled(look, 0, [], out, right, BOUND) is None
+
+
+def test_inputs_are_moved_in_their_last_places_and_keep_what_they_are() -> None:
+    given = [torch.rand(1000) + 0.5, torch.arange(5), torch.randn(9).half(), (torch.rand(99) < 0.1).float(), 3]
+    given += [torch.rand(100).sort()[0]]
+    real, *rest = jumps.moved(given, torch.Generator().manual_seed(1))
+    assert 1e-7 < float((1 - real / given[0]).mean()) < 1e-6
+    assert bool((real <= given[0]).all())
+    for new, old in zip(rest, given[1:], strict=True):
+        assert new is old or new == old

@@ -41,9 +41,10 @@ def test_paired_speedup_refuses_unequal_lengths() -> None:
 
 
 def test_widening_adds_in_quadrature() -> None:
-    wide = Estimate(1.0, 0.97, 1.04).widened(0.04)
+    wide = Estimate(1.0, 0.97, 1.04).widened(0.04, 0.04)
     assert wide.low == pytest.approx(0.95)
     assert wide.high == pytest.approx(1.0 + (0.04**2 + 0.04**2) ** 0.5)
+    assert Estimate(1.0, 0.97, 1.04).widened(0.4, 0.0).high == 1.04
 
 
 def test_process_spread_needs_two_processes() -> None:

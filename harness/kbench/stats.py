@@ -34,13 +34,12 @@ class Estimate:
     def relative_half_width(self) -> float:
         return (self.high - self.low) / 2 / self.value if self.value else math.inf
 
-    def widened(self, share: float) -> Estimate:
-        """The interval with an independent relative error of `share` added in quadrature, each side alone."""
-        extra = share * self.value
+    def widened(self, below: float, above: float) -> Estimate:
+        """The interval with independent relative errors added in quadrature, to each side its own."""
         return Estimate(
             self.value,
-            self.value - math.hypot(self.value - self.low, extra),
-            self.value + math.hypot(self.high - self.value, extra),
+            self.value - math.hypot(self.value - self.low, below * self.value),
+            self.value + math.hypot(self.high - self.value, above * self.value),
         )
 
 

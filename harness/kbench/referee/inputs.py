@@ -45,6 +45,11 @@ def derive(tensors: list[torch.Tensor], count: int, how: Derivation, generator: 
     return [make(tensor, count, generator) for tensor in tensors]
 
 
+def is_free(tensor: torch.Tensor) -> bool:
+    """Whether single values may change a little and it is an input like before: no mask, no order, no symmetry."""
+    return not (is_integral(tensor) or _is_symmetric(tensor) or _is_sorted(tensor))
+
+
 def is_integral(tensor: torch.Tensor) -> bool:
     """Floating, but a mask or labels by content."""
     if tensor.dtype in WITHOUT_ARITHMETIC:

@@ -16,7 +16,7 @@ from kbench.device.telemetry import Probe
 from kbench.errors import DoesNotFit, ProblemFault
 from kbench.protocol import LEAD
 from kbench.records import Mismatch, Telemetry
-from kbench.referee import check, inputs, jumps, numerics, ruling, structure
+from kbench.referee import check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
@@ -253,7 +253,7 @@ class Contest:
     ) -> None:
         """What is off must be where the reference jumps."""
         given, upstream = self._call(stacks, row)
-        if not jumps.explain(self.case.look(number, upstream), given, out, right, bound):
+        if self.case.settled(number, given, upstream, out, right, bound) is None:
             raise _wrong(numerics.explain(out, right, bound, name, TIMED))
 
     def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:

@@ -97,7 +97,9 @@ class Runner:
         return Returned(outputs=outputs, copied=copied)
 
     def trace(self, order: Trace) -> Traced:
-        return traced(lambda: self._run(order.slot), order.passes, self.device, self.extensions.own)
+        # What it takes to make outputs contiguous counts on a GPU, and so is seen.
+        call = (lambda: self._ordered(self._run(order.slot))) if self.events else (lambda: self._run(order.slot))
+        return traced(call, order.passes, self.device, self.extensions.own)
 
     def round(self, order: Round) -> Finished:
         gate = self.gate
