@@ -22,7 +22,13 @@ GPU_PATIENCE = {"load": 30.0, "first-call": 60.0, "call": 10.0}
 # What waits for a limit of ours takes as long as that limit.
 SLOW = ("timed_out__", "out_of_memory__", "crashed__fork_bomb", "crashed__fills_the_disk", "harmless__floods_its_log")
 # And what a compiler that runs in the solution's own calls is at, or processes that it starts and waits for.
-SLOW_CALLS = ("wrong__generated_kernels", "compiled_inside", "triton_autotune", "wrong__another_gpu")
+SLOW_CALLS = (
+    "wrong__generated_kernels",
+    "compiled_inside",
+    "traced_by_dynamo",
+    "triton_autotune",
+    "wrong__another_gpu",
+)
 SLOW_CALLS += ("harmless__works_on_the_cpu",)
 WRITES_GIGABYTES = ("crashed__fills_the_disk",)
 MOST_BESIDE_S = 1.5
