@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import page
 from kbench import units
 from kbench.records import Result, Speedup
 from kbench.report import summary
@@ -14,7 +15,7 @@ from kbench.sweep.store import read
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "h200"
 PAGES = {"head": ROOT / "README.md", "series": ROOT / "solutions" / "README.md"}
-BEGIN, END = "<!-- {}: made by tests/collection.py -->", "<!-- until here -->"
+BEGIN = "<!-- {}: made by tests/collection.py -->"
 SHOWN = 3  # problems of each family
 SERIES = {
     "single/softmax": ("naive_cuda", "three_passes_torch", "online_cuda", "block_cuda", "registers_cuda"),
@@ -86,11 +87,10 @@ def _times(speedup: Speedup | None) -> str:
 
 def written(name: str, text: str) -> str:
     """The page with what is made in its place."""
-    before, rest = text.split(BEGIN.format(name))
     made = {"head": head, "series": series}[name]()
-    return f"{before}{BEGIN.format(name)}\n\n{made}\n\n{END}{rest.split(END, 1)[1]}"
+    return page.filled(text, BEGIN.format(name), made)
 
 
 if __name__ == "__main__":
-    for page, path in PAGES.items():
-        path.write_text(written(page, path.read_text()))
+    for name, path in PAGES.items():
+        path.write_text(written(name, path.read_text()))

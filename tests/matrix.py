@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import page
 import trust
 from trust import Case
 
 SECURITY = Path(__file__).parents[1] / "SECURITY.md"
-BEGIN, END = "<!-- made by tests/matrix.py -->", "<!-- until here -->"
+BEGIN = "<!-- made by tests/matrix.py -->"
 
 ROWS = {
     1: "clocks and waits patched in Python",
@@ -129,8 +130,6 @@ def table() -> str:
     cheats = [*trust.cheats(), *trust.cheats(gpu=True)]
     twins = [*trust.honest(), *trust.honest(gpu=True)]
     lines = [
-        BEGIN,
-        "",
         f"{len(cheats)} cheats and {len(twins)} honest twins. A name begins with what it must end as.",
         "",
     ]
@@ -138,13 +137,12 @@ def table() -> str:
     for row, title in ROWS.items():
         tried = "<br>".join(_shown(case) for case in cheats if row in case.rows) or ELSEWHERE[row]
         lines.append(f"| {row} | {title} | {tried} | {'<br>'.join(_shown(c) for c in twins if row in c.rows)} |")
-    return "\n".join([*lines, "", END])
+    return "\n".join(lines)
 
 
 def written(text: str) -> str:
     """The page with the tables in their place."""
-    before, rest = text.split(BEGIN)
-    return before + table() + rest.split(END)[1]
+    return page.filled(text, BEGIN, table())
 
 
 def _shown(case: Case) -> str:

@@ -21,19 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import yaml
 from kbench.records import Result
 from kbench.report.compare import ratio_between
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
-FIRST = """problems:
-  - fusion/conv2d_divide_leaky_relu
-  - fusion/conv2d_multiply_leaky_relu_gelu
-  - fusion/conv_transpose2d_add_min_gelu_multiply
-  - training/conv2d_multiply_leaky_relu_gelu
-  - training/conv_transpose3d_leaky_relu_multiply_max_pool
-"""
+FIVE = yaml.safe_load((ROOT / "configs" / "seeds.yaml").read_text())["problems"]
+FIRST = "problems:\n" + "".join(f"  - {problem}\n" for problem in FIVE)
 BUNDLED = f"{FIRST}solutions: ['*_torch', '*_cuda']\n"
 WILD = f"problems: {HERE}/wild/problems/*.py\nsets:\n  wild: {HERE}/wild/solutions\n"
 SLOW_BUILDS = 240

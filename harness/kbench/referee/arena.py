@@ -38,11 +38,12 @@ class Arena:
         self.device = device
         self.plan = plan
         self.slots = slots
+        self._regions = slots + LEAD  # of the flush
         self._shared: list[Shared] = []
         try:
             given = self._allocate(slots * plan.input_bytes)
             taken = self._allocate(slots * plan.output_bytes)
-            flush = self._allocate((slots + LEAD) * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
+            flush = self._allocate(self._regions * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
         except (MemoryError, torch.OutOfMemoryError):
             self.release()
             raise
@@ -54,7 +55,7 @@ class Arena:
     def bytes(self) -> int:
         """What it takes of the device's memory."""
         of_slots = self.slots * (self.plan.input_bytes + self.plan.output_bytes)
-        return of_slots + (self.slots + LEAD) * self.plan.flush_bytes
+        return of_slots + self._regions * self.plan.flush_bytes
 
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
@@ -88,7 +89,7 @@ class Arena:
         """Contents into some slots, and the word that the flush must write; there when this returns."""
         self.write(stacks, span)
         if word is not None and self._flush is not None:
-            self._flush.view.view(torch.int32)[(self.slots + LEAD) * self.plan.flush_bytes // 4].fill_(word)
+            self._flush.view.view(torch.int32)[self._regions * self.plan.flush_bytes // 4].fill_(word)
         self.device.synchronize()
 
     def probe_outputs(self, probes: list[torch.Tensor], span: slice) -> list[torch.Tensor]:
@@ -114,8 +115,8 @@ class Arena:
         """Whether each flush region, the lead too, was written with the word: a sample at once, then all of it."""
         if self._flush is None:
             return True
-        count, total = self.plan.flush_bytes // 4, self.slots + LEAD
-        regions = self._flush.view.view(torch.int32)[: total * count].view(total, count)
+        count = self.plan.flush_bytes // 4
+        regions = self._flush.view.view(torch.int32)[: self._regions * count].view(self._regions, count)
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
         parts = (regions[span], regions[self.slots :])
         return all(bool((part[:, places] == word).all()) for part in parts) and all(

@@ -245,7 +245,7 @@ class Draft:
         # Solution and baseline are two processes, so their ratio carries what differs between processes.
         term = self._process_term()
         # That it waits for its host is the worker's word: a wider interval must not share a rank with faster ones.
-        above = min(term, PROCESS_TERM[self.device.kind]) if term == PROCESS_TERM["host"] else term
+        above = PROCESS_TERM[self.device.kind] if term == PROCESS_TERM["host"] else term
         return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(term, above)
 
     def _warnings(self, timing: Timing | None) -> tuple[Warn, ...]:
