@@ -52,7 +52,6 @@ class OpenArena(Record, frozen=True, tag=True):
     output_stride: int
     flush_bytes: int  # per slot; 0 where rotation over more than the cache replaces the flush
     gradients: tuple[str, ...] = ()  # parameters whose gradients are outputs
-    in_order: tuple[bool, ...] = ()  # of each output, gradients too: the reference's is contiguous
     input_handle: bytes = b""
     output_handle: bytes = b""
     flush_handle: bytes = b""

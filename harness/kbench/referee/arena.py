@@ -16,19 +16,11 @@ REGION_SAMPLES = 256
 class Plan:
     """Sizes of one slot, from the shapes of inputs and outputs."""
 
-    def __init__(
-        self,
-        inputs: Skeleton,
-        outputs: Skeleton,
-        gradients: tuple[str, ...],
-        flush_bytes: int,
-        in_order: tuple[bool, ...] = (),
-    ) -> None:
+    def __init__(self, inputs: Skeleton, outputs: Skeleton, gradients: tuple[str, ...], flush_bytes: int) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.gradients = gradients
         self.flush_bytes = flush_bytes
-        self.in_order = in_order
         self.input_bytes = offsets(tree.specs(inputs), _itemsizes(inputs))[1]
         self.output_bytes = offsets(tree.specs(outputs), _itemsizes(outputs))[1]
 
@@ -68,7 +60,6 @@ class Arena:
             output_stride=self.plan.output_bytes,
             flush_bytes=self.plan.flush_bytes,
             gradients=self.plan.gradients,
-            in_order=self.plan.in_order,
             input_handle=self._given.handle,
             output_handle=self._taken.handle,
             flush_handle=self._flush.handle if self._flush else b"",

@@ -32,7 +32,6 @@ class Case:
     upstream: list[torch.Tensor] | None
     asked: Callable[[torch.dtype], Tolerance]
     full_precision: bool = False
-    in_order: tuple[bool, ...] = ()  # of each output: contiguous
 
     def expected(self, outcome: Outcome, with_state: bool = True) -> dict[str, Any]:
         return outcome.value(self.gradients, self.state if with_state else ())

@@ -188,8 +188,7 @@ class Exam:
             with self.problem_code():
                 call_s = self.reference.seconds_per_call(instance.case.model, instance.given, instance.case.upstream)
                 outputs = self._roomy(instance)
-            case = instance.case
-            self.plan = Plan(instance.skeleton, outputs, case.gradients, self.device.flush_bytes(), case.in_order)
+            self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
             self.size = timing.size(self.device, self.plan, 1 + len(self.names()), call_s)
         return self.plan
 
@@ -248,11 +247,9 @@ class Exam:
         outcome = case.reference.run(case.model, given, None)
         case.state = tuple(name for name in outcome.changed if name in case.state)
         if self.of_problem.grad:
-            outcome = self._complete_gradients(case, given, outcome, constructed)
-        outputs = tree.tensors(case.expected(outcome, with_state=False))
-        case.in_order = tuple(tree.is_contiguous(tensor) for tensor in outputs)
+            self._complete_gradients(case, given, outcome, constructed)
 
-    def _complete_gradients(self, case: Case, given: Any, outcome: Outcome, constructed: Constructed | None) -> Outcome:
+    def _complete_gradients(self, case: Case, given: Any, outcome: Outcome, constructed: Constructed | None) -> None:
         generator = torch.Generator(self.device.torch_device).manual_seed(self.seeds.for_use("upstream"))
         case.upstream = [
             torch.randn(head.shape, generator=generator, device=head.device, dtype=torch.float32).to(head.dtype)
@@ -267,7 +264,6 @@ class Exam:
             for name, grad in outcome.gradients.items()
             if grad is not None and (name not in parameters or name in shared)
         )
-        return outcome
 
     def _demand_shapes(self, instance: Instance, given: Any) -> None:
         if [one.shape for one in tree.tensors(given)] != [one.shape for one in tree.tensors(instance.given)]:
