@@ -38,6 +38,31 @@ def test_a_device_stays_with_a_problem_and_then_takes_one_that_no_other_has() ->
     assert [problem for device, problem in seen if device == "cuda:1"] == ["b", "b", "c"]
 
 
+def places(counts: dict[str, int], slow: str) -> dict[str, str]:
+    """Where each problem ran in a run with one device that takes three times as long."""
+    pairs = [pair(problem, str(number)) for problem, count in counts.items() for number in range(count)]
+    made = schedule(pairs, ("cuda:0", "cuda:1", "cuda:2"))
+    free_at = dict.fromkeys(made.devices, 0)
+    ran: dict[str, str] = {}
+    while made.waiting:
+        device = min(free_at, key=lambda name: (free_at[name], name))
+        task = taken(made, device)
+        made.finish(device)
+        ran.setdefault(task.pair.problem_id, device)
+        free_at[device] += 3 if device == slow else 1
+    return ran
+
+
+def test_a_problem_goes_to_the_same_device_in_every_run_as_far_as_devices_keep_pace() -> None:
+    counts = dict.fromkeys("abcdefghijklmnopqr", 2)
+    even = places(counts, slow="")
+    assert [even[name] for name in "abcdef"] == [f"cuda:{number % 3}" for number in range(6)]
+    uneven = places(counts, slow="cuda:0")
+    moved = [name for name in counts if uneven[name] != even[name]]
+    assert moved and set(moved) <= set("ghijklmnopqr")  # the last ones at home, and nobody waits for the slow one
+    assert all(even[name] == "cuda:0" for name in moved)
+
+
 def test_what_is_not_built_is_not_taken_and_builds_go_in_order() -> None:
     made = schedule([pair("a"), pair("b")], built=False)
     assert made.take("cuda:0") is None

@@ -12,6 +12,7 @@ import msgspec
 from kbench.records import DeviceInfo, Environment, Record, Settings, comparable
 
 Kind = Literal["cpu", "cuda"]
+Case = tuple[str, str, str]  # device, problem, workload
 KEY_LENGTH = 16
 NO_MATTER = {"device": "auto", "require_jail": False, "keep": None}  # settings that change no number
 
@@ -37,7 +38,7 @@ class Pair(Record, frozen=True):
         return f"{self.problem_id} [{self.workload}]  {of_set}{self.solution_id}"
 
     @property
-    def case(self) -> tuple[str, str, str]:
+    def case(self) -> Case:
         """What pairs have in common that a warm referee can use again."""
         return self.device, self.problem_id, self.workload
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbench.sweep.pair import Kind, Pair
+from kbench.sweep.pair import Case, Kind, Pair
 
 MOST_FAULTS_IN_A_ROW = 3
 
@@ -28,8 +28,9 @@ class Schedule:
         self.waiting = [Task(pair, number) for number, pair in enumerate(pairs)]
         self.running: dict[str, Task] = {}  # by device
         self.building: set[int] = set()
-        self.devices: dict[str, tuple[str, str, str] | None] = {}  # the case that each is warm for
+        self.devices: dict[str, Case | None] = {}  # the case that each is warm for
         self.stopped: str | None = None
+        self._cases = {case: number for number, case in enumerate(dict.fromkeys(pair.case for pair in pairs))}
         self._faults: dict[str, set[str]] = {}  # by device, the problems that met faults since its last result
 
     def join(self, device: str) -> None:
@@ -50,7 +51,7 @@ class Schedule:
             return None
         warm = self.devices.get(device)
         others = {case for name, case in self.devices.items() if name != device}
-        chosen = min(ready, key=lambda task: (task.pair.case != warm, task.pair.case in others, task.number))
+        chosen = min(ready, key=lambda task: self._rank(task, device, warm, others))
         self.waiting.remove(chosen)
         self.running[device] = chosen
         self.devices[device] = chosen.pair.case
@@ -113,6 +114,18 @@ class Schedule:
     @property
     def left(self) -> int:
         return len(self.waiting) + len(self.running)
+
+    def _rank(self, task: Task, device: str, warm: Case | None, others: set[Case | None]) -> tuple[bool | int, ...]:
+        """The least is taken first.
+
+        A case has its home among the devices, the same in every run: two GPUs of one name differ by a percent, and
+        more where atomics meet. Who has no more work at home takes from the end, where it is missed last.
+        """
+        case = task.pair.case
+        alike = sorted(name for name in self.devices if kind_of(name) == task.pair.device)
+        home = alike[self._cases[case] % len(alike)]
+        away = case != warm and home != device
+        return case != warm, case in others, away, -self._cases[case] if away else 0, task.number
 
     def _may(self, task: Task, device: str) -> bool:
         """A pair that failed on a device goes elsewhere while there is an elsewhere of its kind."""
