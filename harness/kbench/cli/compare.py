@@ -14,7 +14,7 @@ from kbench.errors import UsageFault
 from kbench.records import Result, comparable
 from kbench.report import board, compare
 from kbench.report.compare import Compared, Comparison, Name
-from kbench.stats import PROCESS_TERM
+from kbench.stats import GPU_TERM, PROCESS_TERM
 from kbench.sweep.store import read
 
 HELP = f"""Compare the runs A (before) and B (after), pair by pair. Exit 1 where one is SLOWER or BROKE, for use in CI.
@@ -22,9 +22,10 @@ HELP = f"""Compare the runs A (before) and B (after), pair by pair. Exit 1 where
 SAME: the ratio of times lies within 2 % of 1, with its whole interval. FASTER, SLOWER: it lies wholly outside.
 UNCLEAR: neither can be said, which is usual on a CPU: there two processes differ by {PROCESS_TERM["cpu"]:.0%} each,
 unless --processes measured less. FIXED: it passes now. BROKE: it does not any more. The interval holds a share for what
-differs between two processes that run the same code, and what the eager baseline, the same code in both runs, gained or
-lost from one to the other: where the machine was slower, a solution that was slower with it is no worse. On a GPU that
-counts only where a result warns of noise, clocks, others that use the GPU, or a host that it waits for.
+differs between two processes that run the same code, {GPU_TERM:.0%} for two GPUs of the same name, and what the eager
+baseline, the same code in both runs, gained or lost from one to the other: where the machine was slower, a solution
+that was slower with it is no worse. On a GPU that counts only where a result warns of noise, clocks, others that use
+the GPU, or a host that it waits for.
 """
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from kbench.records import Record, Result, Speedup, Timing, Verdict, comparable
 from kbench.report.standing import counting
 from kbench.settings import EAGER
-from kbench.stats import log_distance
+from kbench.stats import GPU_TERM, log_distance
 
 Change = Literal["SAME", "FASTER", "SLOWER", "UNCLEAR", "FIXED", "BROKE"]
 WORSE: tuple[Change, ...] = ("SLOWER", "BROKE")
@@ -66,13 +66,16 @@ def judge(ratio: Speedup) -> Change:
 
 def ratio_between(old: Result, new: Result) -> Speedup | None:
     """Where both were timed."""
-    return _ratio(old.timing, new.timing, _drift(old, new)) if old.timing and new.timing else None
+    if not (old.timing and new.timing):
+        return None
+    other_gpu = GPU_TERM if old.device.uuid != new.device.uuid else 0.0
+    return _ratio(old.timing, new.timing, other_gpu, _drift(old, new))
 
 
-def _ratio(before: Timing, after: Timing, drift: float) -> Speedup:
+def _ratio(before: Timing, after: Timing, other_gpu: float, drift: float) -> Speedup:
     """Of medians from different processes, so each side carries what differs between processes."""
     value = before.median_ms / after.median_ms
-    terms = math.hypot(before.process_term, after.process_term)
+    terms = math.hypot(before.process_term, after.process_term, other_gpu)
     (old_below, old_above), (new_below, new_above) = _shares(before), _shares(after)
     below = math.hypot(old_below, new_above, terms, min(drift, 0.0))
     above = math.hypot(old_above, new_below, terms, max(drift, 0.0))
