@@ -7,6 +7,7 @@ import torch
 from kbench import tree
 from kbench.device.interface import Device, Shared
 from kbench.protocol import ALIGNMENT, LEAD, OpenArena, offsets
+from kbench.referee.busy import seconds_to_write
 from kbench.tree import Skeleton, TensorSpec
 
 SAMPLES = 1024
@@ -114,11 +115,10 @@ class Arena:
             bool((extreme == word).all()) for part in parts for extreme in torch.aminmax(part)
         )
 
-    def flush_once(self) -> None:
-        """Writes one flush region, as a worker does before a call."""
-        if self._flush is not None:
-            self._flush.view[: self.plan.flush_bytes].view(torch.int32).fill_(1)
-            self.device.synchronize()
+    def flush_once(self) -> float:
+        """Writes one flush region, as a worker does before a call, and says how long that took."""
+        assert self._flush is not None
+        return seconds_to_write(self.device, self._flush.view[: self.plan.flush_bytes].view(torch.int32))
 
     def release(self) -> None:
         self.inputs, self.outputs = [], []

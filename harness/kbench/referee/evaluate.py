@@ -6,7 +6,7 @@ import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -19,7 +19,7 @@ from kbench.errors import DoesNotFit, MachineFault, ProblemFault
 from kbench.problem import Source
 from kbench.protocol import Constructed, Load
 from kbench.records import Result
-from kbench.referee import check, evidence, timing, weights
+from kbench.referee import busy, check, evidence, timing, weights
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.events import Entered
@@ -244,7 +244,13 @@ class Evaluation:
         arena = self._solution().arena
         assert arena is not None
         contest = timing.Contest(
-            instance.case, self.draft.findings, instance.inputs, instance.skeleton, exam.size, arena.plan
+            instance.case,
+            self.draft.findings,
+            instance.inputs,
+            instance.skeleton,
+            exam.size,
+            arena.plan,
+            self.exams.flush_s,
         )
         rule = stats.stop_rule(self.device.kind, self.asked.budget_s)
         probe = self.device.probe()
@@ -254,9 +260,21 @@ class Evaluation:
             series = timing.run_series(sides, contest, rule, self.seeds.next_round, probe, self._in_time)
             self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
             # One contradiction may be the machine's; only a second series makes it the solution's.
-            if not self.draft.contradicted(series):
+            is_busy = busy.too_often(series.looks)
+            if not self.draft.contradicted(series) and not is_busy:
                 break
         self.draft.timed(series, probe)
+        if is_busy:
+            self._find_who_works(exam.baselines[-1])
+
+    def _find_who_works(self, baseline: Side) -> NoReturn:
+        """Something was at work on the GPU beside the baseline: the solution, if that ends with it."""
+        assert baseline.arena is not None
+        self._end()
+        self.staff.see_off()
+        if busy.calms_down(baseline.arena.flush_once, self.exams.flush_s):
+            raise Stopped(Ruling("cheated", "work of it went on on the GPU beside what was timed after its calls"))
+        raise MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")
 
     def _trace(self) -> None:
         """Last, since being watched slows what follows. What fails only now was checked and timed without a fault."""

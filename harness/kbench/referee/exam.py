@@ -24,7 +24,7 @@ from kbench.errors import ProblemFault
 from kbench.problem import TRANSFORMS, ProblemSettings, Source
 from kbench.protocol import Constructed
 from kbench.records import Floor, Settings
-from kbench.referee import check, floor, numerics, timing, weights
+from kbench.referee import busy, check, floor, numerics, timing, weights
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Flags, Outcome, Reference, randomise_constants
@@ -327,6 +327,7 @@ class Exams:
     def __init__(self, staff: Staff) -> None:
         self.staff = staff
         self.of_problem = ProblemSettings()
+        self.flush_s = busy.calm(staff.device)
         self._current: Exam | None = None
 
     def begin(self, source: Source, load: Callable[[], ProblemSettings]) -> ProblemSettings:

@@ -16,7 +16,7 @@ from kbench.device.telemetry import Probe
 from kbench.errors import DoesNotFit, ProblemFault
 from kbench.protocol import LEAD
 from kbench.records import Mismatch, Telemetry
-from kbench.referee import check, inputs, numerics, ruling, structure
+from kbench.referee import busy, check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
@@ -34,9 +34,9 @@ SLOT_MEMORY = 2 * 2**30
 # A round costs some 40 us beside its calls, known to half of that: fewer calls than these have more memory.
 ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
-# Rounds without work: at first, and again after so many pairs. On the CPU a disturbance outlasts several in a row.
-NULL_ROUNDS = {"cuda": 5, "cpu": 1}
-NULLS_EVERY = {"cuda": 5, "cpu": 1}
+# A round without work every so many pairs. On a GPU always after the solution's, so that the baseline's process,
+# which does them, finds the host's caches as cold as it does in other rounds: that is some 20 us.
+NULLS_EVERY = {"cuda": 2, "cpu": 1}
 IDLE_BYTES = 1 << 28
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
@@ -72,6 +72,7 @@ class Series:
     null_batch_s: float
     null_single_s: float
     flush_s: float  # how long one flush lasts
+    looks: list[bool]  # whether the GPU was busy while all workers stood still
     stopped: str
     inputs: str
     spent_s: float
@@ -137,12 +138,14 @@ class Contest:
         skeleton: tree.Skeleton,
         size: Size,
         plan: Plan,
+        flush_s: float,
     ) -> None:
         self.case = case
         self.findings = findings
         self.base = base
         self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
+        self.flush_s = flush_s  # what a flush takes while nobody works
         self.device = case.reference.device
         self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
         self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
@@ -305,9 +308,9 @@ def run_series(
 
     `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
     """
-    series = Series({side.name: Rounds() for side in sides}, contest.size, 0.0, 0.0, 0.0, "", contest.how, 0.0, [])
-    _round(sides, contest, next_seed(), 0)  # warm, and verified like the others
-    series.flush_s = _flush_seconds(sides[0])
+    rounds = {side.name: Rounds() for side in sides}
+    series = Series(rounds, contest.size, 0.0, 0.0, contest.flush_s, [], "", contest.how, 0.0, [])
+    _round(sides, contest, next_seed(), 1, series.looks)  # warm, and verified like the others
     nulls: list[float] = []
     null_singles: list[float] = []
     began = time.monotonic()
@@ -315,10 +318,10 @@ def run_series(
     while not series.stopped:
         in_time()
         if pair % NULLS_EVERY[kind] == 0:
-            nulls += _null(sides, contest, next_seed(), NULL_ROUNDS[kind] if pair == 0 else 1)
+            nulls += _null(sides, contest, next_seed(), series.looks)
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
-        runs = _round(sides, contest, next_seed(), pair)
+        runs = _round(sides, contest, next_seed(), pair, series.looks)
         for name, run in runs.items():
             series.sides[name].walls_s.append(run.walls_s[0])
             series.sides[name].claims_ms.append(run.finished.claims_ms)
@@ -347,7 +350,9 @@ def _figures(series: Series, side: Side) -> list[float]:
     return series.claimed_ms(side.name) if side.device.kind == "cuda" else series.batch_ms(side.name)
 
 
-def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode = "batch") -> dict[str, Run]:
+def _round(
+    sides: list[Side], contest: Contest, seed: int, pair: int, looks: list[bool], mode: Mode = "batch"
+) -> dict[str, Run]:
     """One round of each side on the same contents, every call of it verified."""
     stacks, generator = contest.contents(seed)
     span = _span(contest.size, pair)
@@ -356,6 +361,7 @@ def _round(sides: list[Side], contest: Contest, seed: int, pair: int, mode: Mode
     done = []
     for side in sides if pair % 2 == 0 else reversed(sides):
         with _alone(side, sides):
+            looks += _look(side, contest)
             run = side.round(mode, stacks, span, seed % 2**31, generator)
             done.append(_taken(side, run, span))
         if not run.flushed:
@@ -385,35 +391,34 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
     return Done(side, run, taken, span)
 
 
-def _null(sides: list[Side], contest: Contest, seed: int, rounds: int, mode: Mode = "null-batch") -> list[float]:
+def _look(side: Side, contest: Contest) -> list[bool]:
+    """Before a baseline works on a GPU: whether the solution, which stands still, left something at work there."""
+    if side.is_solution or not contest.flush_s:
+        return []
+    assert side.arena is not None
+    return [busy.look(side.arena.flush_once, contest.flush_s)]
+
+
+def _null(
+    sides: list[Side], contest: Contest, seed: int, looks: list[bool], mode: Mode = "null-batch"
+) -> tuple[float, ...]:
     """What a round costs without the work: filling, flush, copies, going and coming back."""
     stacks, generator = contest.idle(seed)
     span = _span(contest.size, 0)
     if mode == "null-single":
         span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
     with _alone(sides[-1], sides):
-        runs = [sides[-1].round(mode, stacks, span, seed % 2**31, generator) for _ in range(rounds)]
-    return [wall for run in runs for wall in run.walls_s]
+        looks += _look(sides[-1], contest)
+        return sides[-1].round(mode, stacks, span, seed % 2**31, generator).walls_s
 
 
-def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> list[float]:
+def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:
     """Single calls, on CUDA only: a second figure that no trick with a batch can reach."""
     if sides[0].device.kind != "cuda":
-        return []
-    for name, run in _round(sides, contest, seed, 0, "single").items():
+        return ()
+    for name, run in _round(sides, contest, seed, 0, series.looks, "single").items():
         series.sides[name].singles_s += run.walls_s
-    return _null(sides, contest, seed, 1, "null-single")
-
-
-def _flush_seconds(side: Side) -> float:
-    """The flush as this process can time it on its own, while the workers are idle."""
-    assert side.arena is not None
-    walls = []
-    for _ in range(5):
-        began = time.perf_counter()
-        side.arena.flush_once()
-        walls.append(time.perf_counter() - began)
-    return median(walls)
+    return _null(sides, contest, seed, series.looks, "null-single")
 
 
 def _span(size: Size, pair: int) -> slice:
