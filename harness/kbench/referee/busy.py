@@ -15,7 +15,7 @@ import torch
 from kbench.device.interface import Device
 
 FLUSHES = 10
-TRIES = 5
+TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
 MOST = 0.25  # of all looks: medians and quartiles bear that
 PATIENCE_S = 5.0  # for a process that was killed to let go of the GPU
