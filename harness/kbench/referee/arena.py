@@ -111,9 +111,9 @@ class Arena:
         regions = self._flush.view.view(torch.int32)[: self._regions * count].view(self._regions, count)
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
         parts = (regions[span], regions[self.slots :])
-        return all(bool((part[:, places] == word).all()) for part in parts) and all(
-            bool((extreme == word).all()) for part in parts for extreme in torch.aminmax(part)
-        )
+        right = [(part[:, places] == word).all() for part in parts]
+        right += [extreme == word for part in parts for extreme in torch.aminmax(part)]
+        return bool(torch.stack(right).all())
 
     def flush_once(self) -> float:
         """Writes one flush region, as a worker does before a call, and says how long that took."""

@@ -17,7 +17,8 @@ from kbench.device.interface import Device
 FLUSHES = 10
 TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
-MOST = 0.25  # of all looks: medians and quartiles bear that
+MOST, FEWEST = 0.25, 8  # of all looks, as medians and quartiles bear that; and how many say something
+AFTERWARDS, APART_S = 20, 0.005  # looks once the solution is gone, spread so that others' work would show
 PATIENCE_S = 5.0  # for a process that was killed to let go of the GPU
 
 
@@ -37,19 +38,27 @@ def seconds_to_write(device: Device, words: torch.Tensor) -> float:
     return time.perf_counter() - began
 
 
+class Busy(Exception):
+    """Times mean nothing now; never leaves the referee."""
+
+
 def look(flush: Callable[[], float], calm_s: float) -> bool:
     """Whether the GPU is busy: one quick flush shows that it is not."""
     return not any(flush() <= LONGER * calm_s + MORE_S for _ in range(TRIES))
 
 
 def too_often(looks: Sequence[bool]) -> bool:
-    return sum(looks) > MOST * len(looks)
+    return len(looks) >= FEWEST and sum(looks) > MOST * len(looks)
 
 
 def calms_down(flush: Callable[[], float], calm_s: float) -> bool:
-    """Whether it is over now that somebody's process has ended."""
+    """Whether it is over, and stays so, now that somebody's process has ended."""
     until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if not look(flush, calm_s):
-            return True
-    return False
+    while look(flush, calm_s):
+        if time.monotonic() > until:
+            return False
+    looks = []
+    for _ in range(AFTERWARDS):
+        looks.append(look(flush, calm_s))
+        time.sleep(APART_S)
+    return not too_often(looks)

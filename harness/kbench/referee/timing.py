@@ -35,6 +35,9 @@ SLOT_MEMORY = 2 * 2**30
 ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 IDLE_BYTES = 1 << 28
+# A round without work every so many pairs. An odd number: what is timed before it then is in turn another process
+# and its own, which on a GPU takes some 60 us less, with the host's caches warm. The rounds that count meet both.
+NULLS_EVERY = {"cuda": 3, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
 OVERHEAD_WEIGHT = {"cpu": 2.0, "cuda": 1.0}
@@ -303,7 +306,8 @@ def run_series(
 ) -> Series:
     """Rounds of all sides in turn, the order reversed every time, until the rule says stop.
 
-    `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
+    `sides` begins with the solution; the last one, a baseline, also runs the rounds without work. Raises Busy where
+    something else works on the GPU in between: then no time means anything.
     """
     rounds = {side.name: Rounds() for side in sides}
     series = Series(rounds, contest.size, 0.0, 0.0, contest.flush_s, [], "", contest.how, 0.0, [])
@@ -314,7 +318,8 @@ def run_series(
     pair, kind = 0, contest.device.kind
     while not series.stopped:
         in_time()
-        nulls += _null(sides, contest, next_seed(), series.looks)
+        if pair % NULLS_EVERY[kind] == 0:
+            nulls += _null(sides, contest, next_seed(), series.looks)
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair, series.looks)
@@ -322,10 +327,10 @@ def run_series(
             series.sides[name].walls_s.append(run.walls_s[0])
             series.sides[name].claims_ms.append(run.finished.claims_ms)
             series.spent_s += run.walls_s[0]
+        if busy.too_often(series.looks):
+            raise busy.Busy
         sample = probe.sample()
         series.telemetry += [sample] if sample else []
-        # Every other one follows a round of the same process. On a GPU that takes some 60 us less than where the
-        # host's caches are cold, as it does for the rounds that count.
         series.null_batch_s = median(nulls) if kind == "cuda" else min(nulls)
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
         pair += 1

@@ -18,6 +18,7 @@ def copy_later(self, value, slot):
 
 
 def no_wait(self, order, call, odd):
+    self.lead.copy_(self.secret)
     for slot in order.slots:
         self.flush[slot].copy_(self.secret)
         self.events[slot][0].record()
