@@ -16,8 +16,10 @@ from kbench.errors import KbenchError
 from kbench.referee import inputs, numerics
 from kbench.referee.numerics import Tolerance
 
-LOOKS = 8
-LAST_PLACES = 4  # how far inputs are moved, as a standard deviation
+# Of choices that differ because 512 products were added up in another order, 16 looks at 8 places excuse all but one in
+# 200; 8 looks at 4 places, all but one in eleven.
+LOOKS = 16
+LAST_PLACES = 8  # how far inputs are moved, as a standard deviation
 MOST = 0.01  # of the elements: what jumps everywhere cannot be judged this way
 # The last place of a smaller type is more than its tolerance: there a move says nothing.
 MOVABLE = (torch.float32, torch.float64)
@@ -43,13 +45,16 @@ def _settled(
 ) -> torch.Tensor:
     generator = torch.Generator(right.device).manual_seed(right.numel())
     first = look(given)
-    seen = Seen(first[number], out)
+    seen, found = Seen(first[number], out), out
     for _ in range(LOOKS):
         others = look(moved(given, generator))
         if [one.shape for one in others] != [one.shape for one in first]:
             return out
         seen.add(others[number])
-    return seen.applied(out, right, bound)
+        found = seen.applied(out, right, bound)
+        if numerics.within(found, right, bound):
+            break
+    return found
 
 
 class Seen:
