@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
 from pathlib import Path
@@ -43,6 +44,13 @@ def test_everything_measured_passed() -> None:
     assert {one.verdict for one in found} == {"passed"}
     assert {one.problem.id for one in found} == {f"{path.parent.name}/{path.stem}" for path in PROBLEMS}
     assert baselines(found) == ["eager", "compile"]
+
+
+def test_what_was_measured_is_what_lies_here() -> None:
+    for one in read(collection.RESULTS):
+        for part, place in ((one.problem, "problems"), (one.solution, "solutions")):
+            text = (ROOT / place / f"{part.id}.py").read_bytes()
+            assert part.sha256 == hashlib.sha256(text).hexdigest(), f"{place}/{part.id} has changed: measure it again"
 
 
 @pytest.mark.parametrize("name", FASTER)
