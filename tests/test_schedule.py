@@ -63,6 +63,18 @@ def test_a_problem_goes_to_the_same_device_in_every_run_as_far_as_devices_keep_p
     assert all(even[name] == "cuda:0" for name in moved)
 
 
+def test_a_home_stays_where_others_are_done_or_are_for_another_kind() -> None:
+    planned = [pair(problem, device=device) for problem in "abcd" for device in ("cpu", "cuda")]
+    left = [one for one in planned if one.device == "cuda" and one.problem_id in "bd"]
+    made = Schedule(left, 0, planned)
+    for device in ("cuda:0", "cuda:1", "cpu"):
+        made.join(device)
+    for task in made.waiting:
+        made.built(task)
+    assert taken(made, "cuda:1").pair.problem_id == "b"
+    assert taken(made, "cuda:0").pair.problem_id == "d"  # at home on the other one, which is busy
+
+
 def test_what_is_not_built_is_not_taken_and_builds_go_in_order() -> None:
     made = schedule([pair("a"), pair("b")], built=False)
     assert made.take("cuda:0") is None

@@ -97,7 +97,7 @@ class Sweep:
         done = done_before(able, by_kind, folder.results, self.rerun)
         self.outcome.results = list(done.values())
         todo = [pair for pair in able if key(pair, *by_kind[pair.device]) not in done]
-        schedule = Schedule(todo, self.retries)
+        schedule = Schedule(todo, self.retries, able)
         for device in places:
             schedule.join(device)
         self.watcher.began(todo, len(done), list(places))

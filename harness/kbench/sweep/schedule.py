@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kbench.sweep.pair import Case, Kind, Pair
@@ -23,14 +25,15 @@ class Task:
 class Schedule:
     """What is left to do. `take` and `finish` may be called in any order of devices."""
 
-    def __init__(self, pairs: list[Pair], retries: int) -> None:
+    def __init__(self, pairs: list[Pair], retries: int, planned: Iterable[Pair] = ()) -> None:
+        """`planned` are all pairs of the run, those that are done already too."""
         self.retries = retries
         self.waiting = [Task(pair, number) for number, pair in enumerate(pairs)]
         self.running: dict[str, Task] = {}  # by device
         self.building: set[int] = set()
         self.devices: dict[str, Case | None] = {}  # the case that each is warm for
         self.stopped: str | None = None
-        self._cases = {case: number for number, case in enumerate(dict.fromkeys(pair.case for pair in pairs))}
+        self._homes = _numbered([*planned, *pairs])
         self._faults: dict[str, set[str]] = {}  # by device, the problems that met faults since its last result
 
     def join(self, device: str) -> None:
@@ -118,14 +121,14 @@ class Schedule:
     def _rank(self, task: Task, device: str, warm: Case | None, others: set[Case | None]) -> tuple[bool | int, ...]:
         """The least is taken first.
 
-        A case has its home among the devices, the same in every run: two GPUs of one name differ by a percent, and
-        more where atomics meet. Who has no more work at home takes from the end, where it is missed last.
+        A problem has its home among the devices, the same in every run of the same plan: two GPUs of one name differ by
+        a percent, and more where atomics meet. Who has nothing to do at home takes from the end, where it is missed
+        last.
         """
-        case = task.pair.case
+        case, number = task.pair.case, self._homes[task.pair.device, task.pair.problem_id]
         alike = sorted(name for name in self.devices if kind_of(name) == task.pair.device)
-        home = alike[self._cases[case] % len(alike)]
-        away = case != warm and home != device
-        return case != warm, case in others, away, -self._cases[case] if away else 0, task.number
+        away = case != warm and alike[number % len(alike)] != device
+        return case != warm, case in others, away, -number if away else 0, task.number
 
     def _may(self, task: Task, device: str) -> bool:
         """A pair that failed on a device goes elsewhere while there is an elsewhere of its kind."""
@@ -133,6 +136,17 @@ class Schedule:
             return False
         fresh = [name for name in self.devices if kind_of(name) == task.pair.device and name not in task.failed_on]
         return device not in task.failed_on or not fresh
+
+
+def _numbered(pairs: Iterable[Pair]) -> dict[tuple[Kind, str], int]:
+    """The problems of each kind of device, in the order of the plan."""
+    numbers: dict[tuple[Kind, str], int] = {}
+    of_kind: Counter[Kind] = Counter()
+    for pair in pairs:
+        if (pair.device, pair.problem_id) not in numbers:
+            numbers[pair.device, pair.problem_id] = of_kind[pair.device]
+            of_kind[pair.device] += 1
+    return numbers
 
 
 def kind_of(device: str) -> Kind:
