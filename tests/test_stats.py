@@ -82,3 +82,11 @@ def test_a_few_disturbed_samples_do_not_move_what_was_undisturbed() -> None:
 
 def test_what_is_no_number_is_not_tight() -> None:
     assert StopRule(2.0, 0.01, min_pairs=10).verdict([float("inf")] * 10, 0.1, 400) is None
+
+
+def test_what_an_idle_round_costs_is_between_its_two_kinds_on_a_gpu_and_the_least_on_a_cpu() -> None:
+    others, own = [0.0016, 0.0015, 0.009], [0.0010, 0.0011]
+    assert stats.idle_round("cuda", others, own) == pytest.approx((0.0016 + 0.00105) / 2)
+    assert stats.idle_round("cuda", others, []) == 0.0016
+    assert stats.idle_round("cpu", others, own) == 0.0010
+    assert stats.idle_round("cpu", [0.002], []) == 0.002

@@ -44,3 +44,11 @@ def test_a_gpu_that_waits_for_its_host_is_named() -> None:
     (one,) = warn.of_waiting(0.84)
     assert one.code == "host" and "84%" in one.message and one.next
     assert not [*warn.of_waiting(None)]
+
+
+def test_work_beside_rounds_is_named_and_a_single_hiccup_is_not() -> None:
+    assert not list(warn.of_looks([True] + [False] * 39, 0))
+    (often,) = warn.of_looks([True] * 4 + [False] * 36, 0)
+    (given_up,) = warn.of_looks([False] * 40, 1)
+    assert often.code == given_up.code == "busy"
+    assert "4 of 40 rounds" in often.message and "1 earlier series" in given_up.message

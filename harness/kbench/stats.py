@@ -15,7 +15,8 @@ TAIL = 0.025
 # of 100 pairs differed by less than 0.9 % from one run to the next.
 # What waits for its host differs by a third and more.
 PROCESS_TERM = {"cuda": 0.006, "cpu": 0.06, "host": 0.4}
-# Two GPUs of one name and clock: of 96 pairs timed on two H200s of one host, 95 of 100 differed by less than 1.3 %.
+# Two GPUs of one name and clock: of 96 pairs timed on one H200 and then on another, 95 % differed by less than 1.3 %,
+# which is this and two processes' terms.
 GPU_TERM = 0.01
 # The relative half-width of a speedup's interval at which more rounds would say no more.
 TARGET = {"cuda": 0.003, "cpu": 0.008}
@@ -53,6 +54,17 @@ def undisturbed(values: Sequence[float]) -> float:
     """The lower quartile: what a few samples of the same thing say where disturbances only ever add."""
     ordered = sorted(values)
     return ordered[(len(ordered) - 1) // 4]
+
+
+def idle_round(kind: str, after_others: Sequence[float], after_own: Sequence[float]) -> float:
+    """What a round costs without the work, from samples where another process worked before it, or its own.
+
+    On a GPU those are two different times, and rounds that count are half the one and half the other.
+    """
+    if kind == "cpu":
+        return min([*after_others, *after_own])
+    medians = [median(part) for part in (after_others, after_own) if part]
+    return statistics.fmean(medians)
 
 
 def bootstrap(values: Sequence[float]) -> Estimate:

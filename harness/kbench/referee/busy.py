@@ -1,33 +1,73 @@
 """Whether something works on the GPU while nobody should: what a solution leaves running slows all who come after it.
 
 Processes share a GPU by turns of a millisecond or so. A kernel that waits on one core costs its own process nothing,
-and everybody else every other turn. So the referee writes one flush region, whose time it knows, while all workers
-stand still: where that takes a turn longer in each of a few tries, somebody is at work.
+and everybody else every other turn. So before and after each of a baseline's rounds, with the solution stopped, the
+referee writes one flush region, whose time it knows: where that takes a turn longer in each of a few tries, somebody
+is at work.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
 from kbench.device.interface import Device
+from kbench.errors import DoesNotFit
 
 FLUSHES = 10
 TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
-MOST, FEWEST = 0.25, 8  # of all looks, as medians and quartiles bear that; and how many say something
-AFTERWARDS, APART_S = 20, 0.005  # looks once the solution is gone, spread so that others' work would show
+# Medians and quartiles of a baseline's rounds bear this share of disturbed ones; fewer looks than that say nothing.
+MOST, FEWEST = 0.25, 8
+APART_S, LEAST_S = 0.005, 0.5
 PATIENCE_S = 5.0  # for a process that was killed to let go of the GPU
 
+Looks = dict[str, list[bool]]  # of each kind of round, those before and after which the GPU was busy
 
-def calm(device: Device) -> float:
-    """What a flush takes here, 0 where there is none: to be asked before any solution could leave work behind."""
-    if not device.flush_bytes():
-        return 0.0
-    words = torch.empty(device.flush_bytes() // 4, dtype=torch.int32, device=device.torch_device)
-    return min(seconds_to_write(device, words) for _ in range(FLUSHES))
+
+class Busy(Exception):
+    """Times mean nothing now; never leaves the referee."""
+
+
+class Watch:
+    """Knows what a flush takes while nobody works: the quickest one ever seen."""
+
+    def __init__(self) -> None:
+        self.calm_s = math.inf
+
+    def begin(self, device: Device) -> None:
+        """Before any solution could leave work behind."""
+        if not device.flush_bytes() or self.calm_s < math.inf:
+            return
+        try:
+            words = torch.empty(device.flush_bytes() // 4, dtype=torch.int32, device=device.torch_device)
+        except torch.OutOfMemoryError as error:
+            raise DoesNotFit(f"no memory to flush the cache with: {error}", "free some of the GPU's memory") from None
+        self.calm_s = min(seconds_to_write(device, words) for _ in range(FLUSHES))
+
+    def sees_work(self, flush: Callable[[], float]) -> bool:
+        """One quick flush shows that there is none."""
+        for _ in range(TRIES):
+            took = flush()
+            self.calm_s = min(self.calm_s, took)
+            if took <= LONGER * self.calm_s + MORE_S:
+                return False
+        return True
+
+    def calms_down(self, flush: Callable[[], float], seconds: float) -> bool:
+        """Whether it is over, and stays so, now that somebody's process has ended."""
+        until = time.monotonic() + PATIENCE_S
+        while self.sees_work(flush):
+            if time.monotonic() > until:
+                return False
+        looks, until = [False], time.monotonic() + max(LEAST_S, seconds)
+        while time.monotonic() < until:
+            looks.append(self.sees_work(flush))
+            time.sleep(APART_S)
+        return not too_often(looks)
 
 
 def seconds_to_write(device: Device, words: torch.Tensor) -> float:
@@ -38,27 +78,11 @@ def seconds_to_write(device: Device, words: torch.Tensor) -> float:
     return time.perf_counter() - began
 
 
-class Busy(Exception):
-    """Times mean nothing now; never leaves the referee."""
-
-
-def look(flush: Callable[[], float], calm_s: float) -> bool:
-    """Whether the GPU is busy: one quick flush shows that it is not."""
-    return not any(flush() <= LONGER * calm_s + MORE_S for _ in range(TRIES))
-
-
 def too_often(looks: Sequence[bool]) -> bool:
     return len(looks) >= FEWEST and sum(looks) > MOST * len(looks)
 
 
-def calms_down(flush: Callable[[], float], calm_s: float) -> bool:
-    """Whether it is over, and stays so, now that somebody's process has ended."""
-    until = time.monotonic() + PATIENCE_S
-    while look(flush, calm_s):
-        if time.monotonic() > until:
-            return False
-    looks = []
-    for _ in range(AFTERWARDS):
-        looks.append(look(flush, calm_s))
-        time.sleep(APART_S)
-    return not too_often(looks)
+def demand_calm(looks: Iterable[Sequence[bool]]) -> None:
+    """Of each kind of round by itself: the work of all others must not hide that one is disturbed."""
+    if any(map(too_often, looks)):
+        raise Busy

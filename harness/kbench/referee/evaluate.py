@@ -6,7 +6,7 @@ import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -19,7 +19,7 @@ from kbench.errors import DoesNotFit, MachineFault, ProblemFault
 from kbench.problem import Source
 from kbench.protocol import Constructed, Load
 from kbench.records import Result
-from kbench.referee import busy, check, evidence, timing, weights
+from kbench.referee import check, evidence, timing, weights
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Busy
 from kbench.referee.check import Findings
@@ -31,6 +31,7 @@ from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.staff import Staff
+from kbench.referee.timing import Series
 from kbench.settings import COMPILED, Settings
 
 Tell = Callable[[Entered], None]
@@ -251,33 +252,43 @@ class Evaluation:
             instance.skeleton,
             exam.size,
             arena.plan,
-            self.exams.flush_s,
+            self.exams.watch,
         )
         rule = stats.stop_rule(self.device.kind, self.asked.budget_s)
         probe = self.device.probe()
         sides = [self._solution(), *exam.baselines]
-        for is_last in (False, True):
-            self._in_time()
-            try:
-                series = timing.run_series(sides, contest, rule, self.seeds.next_round, probe, self._in_time)
-            except Busy:
-                if is_last:
-                    self._find_who_works(exam.baselines[-1], probe.foreign())
-                continue
+
+        def run() -> Series:
+            return timing.run_series(sides, contest, rule, self.seeds.next_round, probe, self._in_time)
+
+        for _ in range(2):
+            series = self._in_peace(run, exam.baselines[-1])
             self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
             # One contradiction may be the machine's; only a second series makes it the solution's.
             if not self.draft.contradicted(series):
                 break
         self.draft.timed(series, probe)
 
-    def _find_who_works(self, baseline: Side, foreign: list[int]) -> NoReturn:
-        """Something was at work on the GPU beside the baseline: the solution, if that ends with it."""
+    def _in_peace(self, run: Callable[[], Series], baseline: Side) -> Series:
+        """A series beside which nothing kept the GPU busy."""
+        began = time.monotonic()
+        for _ in range(2):
+            self._in_time()
+            try:
+                return run()
+            except Busy:
+                self.draft.disturbed += 1
+        raise self._who_works(baseline, time.monotonic() - began)
+
+    def _who_works(self, baseline: Side, seconds: float) -> Exception:
+        """Something was at work on the GPU in two series: the solution, if for as long nothing is once it has ended."""
         assert baseline.arena is not None
-        self._end()
+        self._part()
         self.staff.see_off()
-        if not foreign and busy.calms_down(baseline.arena.flush_once, self.exams.flush_s):
-            raise Stopped(Ruling("cheated", "work of it went on on the GPU beside what was timed after its calls"))
-        raise MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")
+        if self.exams.watch.calms_down(baseline.arena.flush_once, seconds):
+            reason = "it left work running on the GPU, which slowed the baselines that were timed after its calls"
+            return Stopped(Ruling("cheated", reason))
+        return MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")
 
     def _trace(self) -> None:
         """Last, since being watched slows what follows. What fails only now was checked and timed without a fault."""
@@ -332,6 +343,10 @@ class Evaluation:
             self.lease.release()
 
     def _end(self) -> None:
+        self._part()
+        self.staff.restock()
+
+    def _part(self) -> None:
         side, self.solution = self.solution, None
         if side is None:
             return
@@ -340,4 +355,3 @@ class Evaluation:
         if self.asked.keep:
             self.draft.not_kept = side.handle.keep(self.asked.keep) or self.draft.not_kept
         self.staff.part(side)
-        self.staff.restock()

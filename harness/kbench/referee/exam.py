@@ -24,8 +24,9 @@ from kbench.errors import ProblemFault
 from kbench.problem import TRANSFORMS, ProblemSettings, Source
 from kbench.protocol import Constructed
 from kbench.records import Floor, Settings
-from kbench.referee import busy, check, floor, numerics, timing, weights
+from kbench.referee import check, floor, numerics, timing, weights
 from kbench.referee.arena import Plan
+from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Flags, Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
@@ -327,13 +328,14 @@ class Exams:
     def __init__(self, staff: Staff) -> None:
         self.staff = staff
         self.of_problem = ProblemSettings()
-        self.flush_s = busy.calm(staff.device)
+        self.watch = Watch()
         self._current: Exam | None = None
 
     def begin(self, source: Source, load: Callable[[], ProblemSettings]) -> ProblemSettings:
         """The problem's settings; only a new problem has to be run for them."""
         if self._current is None or self._current.source != source:
             self.drop()
+            self.watch.begin(self.staff.device)
             self.of_problem = load()
         return self.of_problem
 

@@ -76,6 +76,7 @@ class Draft:
         self.calls = 0
         self.instances = 0
         self.series: list[Series] = []
+        self.disturbed = 0  # series that were given up because the GPU was busy
         self.attestation: Attestation | None = None
         self.evidence: Evidence | None = None
         self.floor: Floor | None = None
@@ -253,6 +254,8 @@ class Draft:
         if timing is not None:
             warnings += warn.of_timing(timing, self.foreign, self.attestation)
             warnings += warn.of_waiting(self._idle_share())
+            looks = [look for one in self.series for part in one.looks.values() for look in part]
+            warnings += warn.of_looks(looks, self.disturbed)
             warnings += floor.warning(self.floor, timing.median_ms)
         return tuple(warnings)
 

@@ -18,12 +18,13 @@ from kbench.protocol import LEAD
 from kbench.records import Mismatch, Telemetry
 from kbench.referee import busy, check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
+from kbench.referee.busy import Looks, Watch
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
 from kbench.referee.reference import same
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Mode, Run, Side
-from kbench.stats import StopRule, median, undisturbed
+from kbench.stats import StopRule, idle_round, median, undisturbed
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.3
@@ -35,8 +36,8 @@ SLOT_MEMORY = 2 * 2**30
 ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
 CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
 IDLE_BYTES = 1 << 28
-# A round without work every so many pairs. An odd number: what is timed before it then is in turn another process
-# and its own, which on a GPU takes some 60 us less, with the host's caches warm. The rounds that count meet both.
+# A round without work every so many pairs. An odd number: what was timed before it then is in turn another process and
+# its own, after which on a GPU it takes some 60 us less, with the host's caches warm. Rounds that count meet both.
 NULLS_EVERY = {"cuda": 3, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
@@ -72,7 +73,7 @@ class Series:
     null_batch_s: float
     null_single_s: float
     flush_s: float  # how long one flush lasts
-    looks: list[bool]  # whether the GPU was busy while all workers stood still
+    looks: Looks
     stopped: str
     inputs: str
     spent_s: float
@@ -138,14 +139,14 @@ class Contest:
         skeleton: tree.Skeleton,
         size: Size,
         plan: Plan,
-        flush_s: float,
+        watch: Watch,
     ) -> None:
         self.case = case
         self.findings = findings
         self.base = base
         self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
-        self.flush_s = flush_s  # what a flush takes while nobody works
+        self.watch = watch
         self.device = case.reference.device
         self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
         self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
@@ -310,16 +311,16 @@ def run_series(
     something else works on the GPU in between: then no time means anything.
     """
     rounds = {side.name: Rounds() for side in sides}
-    series = Series(rounds, contest.size, 0.0, 0.0, contest.flush_s, [], "", contest.how, 0.0, [])
+    series = Series(rounds, contest.size, 0.0, 0.0, 0.0, {}, "", contest.how, 0.0, [])
     _round(sides, contest, next_seed(), 1, series.looks)  # warm, and verified like the others
-    nulls: list[float] = []
+    nulls: tuple[list[float], list[float]] = ([], [])  # where another process worked before it, and where its own did
     null_singles: list[float] = []
     began = time.monotonic()
     pair, kind = 0, contest.device.kind
     while not series.stopped:
         in_time()
         if pair % NULLS_EVERY[kind] == 0:
-            nulls += _null(sides, contest, next_seed(), series.looks)
+            nulls[pair % 2].extend(_null(sides, contest, next_seed(), series.looks))
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair, series.looks)
@@ -327,11 +328,10 @@ def run_series(
             series.sides[name].walls_s.append(run.walls_s[0])
             series.sides[name].claims_ms.append(run.finished.claims_ms)
             series.spent_s += run.walls_s[0]
-        if busy.too_often(series.looks):
-            raise busy.Busy
+        busy.demand_calm(series.looks.values())
         sample = probe.sample()
         series.telemetry += [sample] if sample else []
-        series.null_batch_s = median(nulls) if kind == "cuda" else min(nulls)
+        series.null_batch_s = idle_round(kind, *nulls)
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
         pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
@@ -339,6 +339,7 @@ def run_series(
         calls = min(side.calls for side in sides)
         own = _figures(series, sides[0])
         series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls, own) or ""
+    series.flush_s = contest.watch.calm_s
     return series
 
 
@@ -354,7 +355,7 @@ def _figures(series: Series, side: Side) -> list[float]:
 
 
 def _round(
-    sides: list[Side], contest: Contest, seed: int, pair: int, looks: list[bool], mode: Mode = "batch"
+    sides: list[Side], contest: Contest, seed: int, pair: int, looks: Looks, mode: Mode = "batch"
 ) -> dict[str, Run]:
     """One round of each side on the same contents, every call of it verified."""
     stacks, generator = contest.contents(seed)
@@ -363,8 +364,7 @@ def _round(
         span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
     done = []
     for side in sides if pair % 2 == 0 else reversed(sides):
-        with _alone(side, sides):
-            looks += _look(side, contest)
+        with _alone(side, sides), _watched(side, contest, looks, side.name):
             run = side.round(mode, stacks, span, seed % 2**31, generator)
             done.append(_taken(side, run, span))
         if not run.flushed:
@@ -394,25 +394,30 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
     return Done(side, run, taken, span)
 
 
-def _look(side: Side, contest: Contest) -> list[bool]:
-    """Before a baseline works on a GPU: whether the solution, which stands still, left something at work there."""
-    if side.is_solution or not contest.flush_s:
-        return []
+@contextlib.contextmanager
+def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[None]:
+    """A baseline's round on a GPU: whether the solution, which stands still, left something at work there."""
     assert side.arena is not None
-    return [busy.look(side.arena.flush_once, contest.flush_s)]
+    if side.is_solution or not side.arena.plan.flush_bytes:
+        yield
+        return
+    before = contest.watch.sees_work(side.arena.flush_once)
+    yield
+    looks.setdefault(kind, []).append(contest.watch.sees_work(side.arena.flush_once) or before)
 
 
-def _null(
-    sides: list[Side], contest: Contest, seed: int, looks: list[bool], mode: Mode = "null-batch"
-) -> tuple[float, ...]:
+def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch") -> tuple[float, ...]:
     """What a round costs without the work: filling, flush, copies, going and coming back."""
     stacks, generator = contest.idle(seed)
     span = _span(contest.size, 0)
     if mode == "null-single":
         span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
-    with _alone(sides[-1], sides):
-        looks += _look(sides[-1], contest)
-        return sides[-1].round(mode, stacks, span, seed % 2**31, generator).walls_s
+    while True:
+        with _alone(sides[-1], sides), _watched(sides[-1], contest, looks, mode):
+            run = sides[-1].round(mode, stacks, span, seed % 2**31, generator)
+        if not any(looks.get(mode, [])[-1:]):
+            return run.walls_s
+        busy.demand_calm([looks[mode]])
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from kbench.stats import GPU_TERM, log_distance
 Change = Literal["SAME", "FASTER", "SLOWER", "UNCLEAR", "FIXED", "BROKE"]
 WORSE: tuple[Change, ...] = ("SLOWER", "BROKE")
 ALIKE = 0.02  # times that differ by less are the same for whoever runs the kernel
-UNSTEADY = ("noisy", "host", "throttled", "clocks", "shared")  # warnings
+UNSTEADY = ("noisy", "host", "throttled", "clocks", "shared", "busy")  # warnings
 Name = tuple[str, str, str | None, str, str]  # problem, workload, set, solution, device
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kbench.records import Attestation, Timing, Warn
 
 NOISY = {"cpu": 0.10, "cuda": 0.03}
 CLOCK_SPREAD = 0.05
+BUSY = 0.05
 
 
 def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
@@ -46,6 +47,17 @@ def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | Non
             code="loose",
             message="the claimed time is not attested; what is shown is no less than the referee's clock saw",
             next="choose a larger --workload to compare more finely",
+        )
+
+
+def of_looks(looks: Sequence[bool], given_up: int) -> Iterator[Warn]:
+    """`looks` tell of each round of a baseline whether something was at work on the GPU before or after it."""
+    if given_up or sum(looks) > BUSY * len(looks):
+        again = f", and {given_up} earlier series" if given_up else ""
+        yield Warn(
+            code="busy",
+            message=f"something was at work on the GPU beside {sum(looks)} of {len(looks)} rounds{again}",
+            next="time on a GPU of its own",
         )
 
 
