@@ -58,6 +58,11 @@ class Run:
         )
 
 
+def patience(allowed_s: float, call_s: float, count: int, total_s: float) -> float:
+    """How long calls in a row may take: twice what a checked one took each, and once what one may take."""
+    return min(allowed_s + 2 * count * call_s, total_s)
+
+
 class Side:
     def __init__(self, name: str, handle: Handle, device: Device, seconds: dict[str, float]) -> None:
         self.name = name
@@ -68,6 +73,7 @@ class Side:
         self.arena: Arena | None = None
         self.gate: Gate | None = None
         self.calls = 0
+        self.call_s = 0.0  # of the last checked one
 
     def blamed(self, stop: Stopped) -> Stopped:
         """What a baseline does wrong is no fault of the solution: then nothing can be judged."""
@@ -107,7 +113,9 @@ class Side:
         stage = "first-call" if self.calls == 0 else "call"
         self.handle.stage = stage
         self.device.hand_back()
+        began = time.monotonic()
         returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
+        self.call_s = time.monotonic() - began
         self.calls += 1
         return returned
 
@@ -197,7 +205,7 @@ class Side:
             self.arena.fill(stacks, span, word)
         else:
             self.handle.thaw()
-        self._go()
+        self._go(span.stop - span.start)
         return time.perf_counter() - began
 
     def _singles(self, stacks: list[torch.Tensor], span: slice) -> tuple[float, ...]:
@@ -206,16 +214,16 @@ class Side:
         for row, slot in enumerate(range(span.start, span.stop)):
             began = time.perf_counter()
             self.arena.fill([stack[row : row + 1] for stack in stacks], slice(slot, slot + 1))
-            self._go()
+            self._go(1)
             walls.append(time.perf_counter() - began)
         return tuple(walls)
 
-    def _go(self) -> None:
+    def _go(self, count: int) -> None:
         assert self.gate
-        seconds = self.seconds["call"]
+        seconds = patience(self.seconds["call"], self.call_s, count, self.seconds["total"])
         self.gate.go()
         if not self.gate.wait_done(time.monotonic() + seconds, self.handle.alive):
             if self.handle.alive():
-                raise Stopped(ruling.of_deadline("call", seconds))
+                raise Stopped(ruling.of_deadline("a call" if count == 1 else f"a round of {count} calls", seconds))
             self.handle.expect(Finished, 1.0)  # raises what is waiting: its fault or its end
             raise Stopped(ruling.of_protocol("a round that ends without done"))
