@@ -5,7 +5,7 @@ import shlex
 import click
 from kbench.cli import eval as command
 from kbench.records import Check, Mismatch, Settings
-from kbench.referee.timing import TIMED as REFEREES
+from kbench.referee.contest import TIMED as REFEREES
 from kbench.report import reproduce
 from kbench.report.reproduce import TIMED, USUAL
 from made import result

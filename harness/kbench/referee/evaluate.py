@@ -23,6 +23,7 @@ from kbench.referee import check, evidence, timing, weights
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Busy
 from kbench.referee.check import Findings
+from kbench.referee.contest import Contest
 from kbench.referee.events import Entered
 from kbench.referee.exam import Exam, Exams, Instance, wants_fresh_processes
 from kbench.referee.handle import Handle
@@ -245,7 +246,7 @@ class Evaluation:
     def _time(self, exam: Exam, instance: Instance) -> None:
         arena = self._solution().arena
         assert arena is not None
-        contest = timing.Contest(
+        contest = Contest(
             instance.case,
             self.draft.findings,
             instance.inputs,

@@ -24,15 +24,15 @@ from kbench.errors import ProblemFault
 from kbench.problem import TRANSFORMS, ProblemSettings, Source
 from kbench.protocol import Constructed
 from kbench.records import Floor, Settings
-from kbench.referee import check, floor, numerics, timing, weights
+from kbench.referee import check, floor, numerics, weights
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Flags, Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
+from kbench.referee.size import Size, size
 from kbench.referee.staff import Staff
-from kbench.referee.timing import Size
 from kbench.settings import EAGER
 
 KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of memory, for trials; what is larger is made again
@@ -190,7 +190,7 @@ class Exam:
                 call_s = self.reference.seconds_per_call(instance.case.model, instance.given, instance.case.upstream)
                 outputs = self._roomy(instance)
             self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
-            self.size = timing.size(self.device, self.plan, 1 + len(self.names()), call_s)
+            self.size = size(self.device, self.plan, 1 + len(self.names()), call_s)
         return self.plan
 
     def floor(self, instance: Instance) -> Floor | None:

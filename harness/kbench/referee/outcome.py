@@ -37,8 +37,9 @@ from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
 from kbench.referee.side import SOLUTION
+from kbench.referee.size import Size
 from kbench.referee.staff import Staff
-from kbench.referee.timing import Series, Size
+from kbench.referee.timing import Series
 from kbench.report import warn
 from kbench.stats import PROCESS_TERM, Estimate, bootstrap, median, paired_speedup, process_spread
 

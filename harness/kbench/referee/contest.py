@@ -1,0 +1,221 @@
+"""What the sides of a series are given in each round, and what their outputs are held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from kbench import tree
+from kbench.errors import ProblemFault
+from kbench.records import Mismatch
+from kbench.referee import check, inputs, numerics, ruling, structure
+from kbench.referee.arena import Plan
+from kbench.referee.busy import Watch
+from kbench.referee.check import Case, Findings
+from kbench.referee.inputs import Derivation
+from kbench.referee.reference import same
+from kbench.referee.ruling import Stopped
+from kbench.referee.side import Run, Side
+from kbench.referee.size import Size
+
+IDLE_BYTES = 1 << 28
+# Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
+GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
+TIMED = "a timed call"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What one side handed in for a round: its outputs, row by row of the span."""
+
+    side: Side
+    run: Run
+    taken: list[torch.Tensor]
+    span: slice
+
+
+Expected = tuple[object, list[torch.Tensor]]  # the reference's value and its inputs after the call
+
+
+class Contest:
+    """The sides of one series, the contents they are fed and the expectations they are held to."""
+
+    def __init__(
+        self,
+        case: Case,
+        findings: Findings,
+        base: list[torch.Tensor],
+        skeleton: tree.Skeleton,
+        size: Size,
+        plan: Plan,
+        watch: Watch,
+    ) -> None:
+        self.case = case
+        self.findings = findings
+        self.base = base
+        self.skeleton = skeleton  # of the inputs, gradients of outputs included
+        self.size = size
+        self.watch = watch
+        self.device = case.reference.device
+        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
+        self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
+        self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
+        self.how = choose_derivation(case, base, skeleton)
+        self._idle: list[torch.Tensor] | None = None
+
+    def contents(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
+        """New contents for one round."""
+        generator = torch.Generator(self.device.torch_device).manual_seed(seed)
+        if self.how == "redrawn":
+            return self._redrawn(seed), generator
+        return inputs.derive(self.base, self.size.calls, self.how, generator), generator
+
+    def idle(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
+        """Contents for rounds that nobody works on: the same again where they are small."""
+        if self._idle is None:
+            stacks, generator = self.contents(seed)
+            small = sum(stack.numel() * stack.element_size() for stack in stacks) <= IDLE_BYTES
+            self._idle = stacks if small else None
+            return stacks, generator
+        return self._idle, torch.Generator(self.device.torch_device).manual_seed(seed)
+
+    def _redrawn(self, seed: int) -> list[torch.Tensor]:
+        drawn = [tree.tensors(self.case.reference.draw(seed + number)) for number in range(self.size.calls)]
+        upstream = self.case.upstream or []
+        return [torch.stack(parts) for parts in zip(*[[*parts, *upstream] for parts in drawn], strict=True)]
+
+    def verify(self, stacks: list[torch.Tensor], done: list[Done]) -> None:
+        """Every output of the round against the reference on the same contents; inputs unchanged."""
+        for one in done:
+            if not one.run.untouched(one.taken):
+                raise one.side.blamed(_late_outputs())
+        varying = self.plain or any(one.run.finished.odd for one in done)
+        count = done[0].span.stop - done[0].span.start
+        for first in range(0, count, self.group):
+            rows = range(first, min(first + self.group, count))
+            expected = [self._reference(stacks, row) for row in rows]
+            for one in done:
+                try:
+                    if varying or not _alike([value for value, _ in expected]):
+                        self._verify_varying(one, expected, rows, stacks)
+                    else:
+                        self._verify_alike(one, expected, rows, stacks)
+                    self._verify_inputs(one, expected, rows, stacks)
+                except Stopped as stop:
+                    raise one.side.blamed(stop) from None
+
+    def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
+        outcome = self.case.reference.run(self.case.model, *self._call(stacks, row), wait=False)
+        return self.case.expected(outcome, with_state=False), outcome.inputs
+
+    def _call(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor] | None]:
+        """Arguments and gradients of outputs of one call."""
+        return _split(self.case, self.skeleton, stacks, row)
+
+    def _bounds(self) -> list[numerics.Tolerance]:
+        pairs = zip(self.findings.bounds, self.findings.own_error, strict=True)
+        return [numerics.widened(bound, own) for bound, own in pairs]
+
+    def _verify_alike(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
+        if self.case.reference.settings.check is not None:
+            for row in rows:
+                self._judge_custom(one, self._call(stacks, row)[0], row)
+            return
+        leaves = [tree.tensors(value) for value, _ in expected]
+        names = check.output_names(tree.describe(expected[0][0]))
+        for number, (name, bound) in enumerate(zip(names, self._bounds(), strict=False)):
+            right = torch.stack([row[number] for row in leaves]) if len(rows) > 1 else leaves[0][number].unsqueeze(0)
+            out = one.taken[number][rows.start : rows.stop]
+            for row, good in enumerate(numerics.rows_within(out, right, bound)):
+                if not good:
+                    self._demand_jumps(number, stacks, rows[row], out[row], right[row], bound, name)
+
+    def _judge_custom(self, one: Done, given: object, row: int) -> None:
+        assert one.side.arena is not None
+        outputs = one.side.arena.plan.outputs
+        assert isinstance(outputs, tree.Nest)
+        output = tree.rebuild(outputs.children[0], iter([stack[row] for stack in one.taken]))
+        check.judge_custom(self.case, given, output, TIMED)
+
+    def _verify_varying(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
+        """Calls whose outputs differ in shape, one by one."""
+        for row, (value, _) in zip(rows, expected, strict=True):
+            wanted, truth = tree.describe(value), tree.tensors(value)
+            got = one.run.finished.odd.get(str(one.span.start + row), self.usual)
+            off = structure.difference(wanted, got, "result")
+            if off:
+                raise _wrong(Mismatch(output="structure", trial=TIMED, summary=off))
+            if self.case.reference.settings.check is not None:
+                self._judge_custom(one, self._call(stacks, row)[0], row)
+                continue
+            outs = check.fitted([stack[row] for stack in one.taken[: len(truth)]], truth)
+            parts = zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False)
+            for number, (name, out, right, bound) in enumerate(parts):
+                if not numerics.within(out, right, bound):
+                    self._demand_jumps(number, stacks, row, out, right, bound, name)
+
+    def _demand_jumps(
+        self,
+        number: int,
+        stacks: list[torch.Tensor],
+        row: int,
+        out: torch.Tensor,
+        right: torch.Tensor,
+        bound: numerics.Tolerance,
+        name: str,
+    ) -> None:
+        """What is off must be where the reference jumps."""
+        given, upstream = self._call(stacks, row)
+        if self.case.settled(number, given, upstream, out, right, bound) is None:
+            raise _wrong(numerics.explain(out, right, bound, name, TIMED))
+
+    def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
+        assert one.side.arena is not None
+        here = slice(one.span.start + rows.start, one.span.start + rows.stop)
+        for number, (view, stack) in enumerate(zip(one.side.arena.inputs, stacks, strict=True)):
+            old = stack[rows.start : rows.stop]
+            after = [inputs_after[number] for _, inputs_after in expected if number < len(inputs_after)]
+            changed = bool(after) and not same(after[0], old[0])
+            off = check.changed_input(
+                self.case, f"inputs[{number}]", view[here], old, torch.stack(after) if changed else old
+            )
+            if off:
+                raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED, summary=off))
+
+
+def _split(
+    case: Case, skeleton: tree.Skeleton, stacks: list[torch.Tensor], row: int
+) -> tuple[object, list[torch.Tensor] | None]:
+    value = tree.rebuild(skeleton, iter([stack[row] for stack in stacks]))
+    return (value[0], value[1]) if case.upstream is not None else (value, None)
+
+
+def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> Derivation:
+    """The freshest contents that the reference takes; drawing anew each time where it takes none."""
+    device = case.reference.device.torch_device
+    for how in ("fresh", "scaled"):
+        generator = torch.Generator(device).manual_seed(1)
+        stacks = inputs.derive(base, 1, how, generator)
+        try:
+            outcome = case.reference.run(case.model, *_split(case, skeleton, stacks, 0))
+        except ProblemFault:
+            continue
+        leaves = tree.tensors(case.expected(outcome, with_state=False))
+        if all(bool(leaf.isfinite().all()) for leaf in leaves if numerics.is_inexact(leaf)):
+            return how
+    return "redrawn"
+
+
+def _late_outputs() -> Stopped:
+    summary = "its outputs changed after it said that it was done: it answers before the work is finished"
+    return _wrong(Mismatch(output="output", trial=TIMED, summary=summary))
+
+
+def _wrong(mismatch: Mismatch) -> Stopped:
+    return Stopped(ruling.of_mismatch(mismatch))
+
+
+def _alike(values: list[object]) -> bool:
+    first = tree.describe(values[0])
+    return all(tree.describe(value) == first for value in values[1:])

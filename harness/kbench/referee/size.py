@@ -1,0 +1,54 @@
+"""How many slots an arena has, and how many of them a round uses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kbench import units
+from kbench.device.interface import Device
+from kbench.errors import DoesNotFit
+from kbench.protocol import LEAD
+from kbench.referee.arena import Plan
+
+MEMORY_SHARE = 0.4
+FLUSH_SHARE = 0.3
+ROUND_S = {"cpu": 0.01, "cuda": 0.008}
+MAX_CALLS = {"cpu": 128, "cuda": 100}
+LEAST_CALLS = {"cpu": 2, "cuda": 4}  # the reference may take long where the solution does not
+SLOT_MEMORY = 2 * 2**30
+# A round's cost beside its calls is known to some 30 us: fewer calls than these have more memory.
+ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
+CPU_ROUND_BYTES = 16 * 2**20  # what is verified after a round stays near the caches
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many slots the arena has, and how many of them one round uses."""
+
+    slots: int
+    calls: int
+
+
+def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
+    """Slots within the memory that may be used, calls that make a round long enough."""
+    slot = plan.input_bytes + plan.output_bytes
+    free = device.free_bytes()
+    most = int(MEMORY_SHARE * free // max(1, sides * slot))
+    if most < 2:
+        raise DoesNotFit(
+            f"the reference is too large for this device: two slots for each of {sides} sides take "
+            f"{units.size(2 * sides * slot)}, {units.size(MEMORY_SHARE * free)} may be used",
+            "choose a smaller --workload, or a device with more memory",
+        )
+    kind = device.kind
+    if plan.flush_bytes:
+        most = min(most, max(2, int(FLUSH_SHARE * free // (sides * plan.flush_bytes)) - LEAD))
+    calls = max(LEAST_CALLS[kind], math.ceil(ROUND_S[kind] / max(call_s, 1e-6)))
+    rotation = 2 if plan.flush_bytes else math.ceil(2 * device.cache_bytes() / max(plan.input_bytes, 1))
+    room = max(SLOT_MEMORY // max(1, slot), min(ENOUGH_CALLS, MOST_MEMORY // max(1, slot)))
+    most = max(2, min(most, MAX_CALLS[kind], room))
+    if kind == "cpu":
+        calls = min(calls, CPU_ROUND_BYTES // max(1, slot))
+    calls = max(2, min(calls, most))
+    return Size(slots=max(calls, min(most, rotation)), calls=calls)

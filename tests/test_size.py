@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from kbench.errors import DoesNotFit
+from kbench.protocol import LEAD
+from kbench.referee.size import Size, size
+
+GB, MB = 2**30, 2**20
+
+
+def chosen(kind: str, free: int, inputs: int, outputs: int, flush: int, call_s: float, sides: int = 2) -> Size:
+    device = SimpleNamespace(kind=kind, free_bytes=lambda: free, cache_bytes=lambda: 32 * MB)
+    plan = SimpleNamespace(input_bytes=inputs, output_bytes=outputs, flush_bytes=flush)
+    return size(device, plan, sides, call_s)  # type: ignore[arg-type]
+
+
+def test_short_calls_are_many_and_long_ones_a_few() -> None:
+    assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1e-6).calls == 100
+    assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1e-3).calls == 8
+    assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1.0).calls == 4
+
+
+def test_a_round_takes_no_more_than_its_share_of_the_memory() -> None:
+    slot, free = 3 * GB, 60 * GB
+    found = chosen("cuda", free, slot // 2, slot // 2, 64 * MB, 1e-3)
+    assert found.slots >= found.calls >= 2 and 2 * found.slots * slot <= 0.4 * free
+    small = chosen("cuda", 6 * GB, MB, MB, 64 * MB, 1e-6, sides=3)
+    assert 3 * (small.slots + LEAD) * 64 * MB <= 0.3 * 6 * GB
+
+
+def test_what_does_not_fit_twice_is_said_with_its_sizes() -> None:
+    with pytest.raises(DoesNotFit, match=r"two slots for each of 2 sides take 48\.0 GB"):
+        chosen("cuda", 60 * GB, 8 * GB, 4 * GB, 64 * MB, 1e-3)
+
+
+def test_on_a_cpu_slots_hold_more_than_the_cache() -> None:
+    found = chosen("cpu", 16 * GB, 4 * MB, MB, 0, 1e-3)
+    assert found.slots * 4 * MB >= 2 * 32 * MB
