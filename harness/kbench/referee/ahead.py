@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kbench import machine, problem, solution
 from kbench.protocol import Construct, Constructed, Load, Loaded
+from kbench.referee.blame import running
 from kbench.referee.builds import Builds
 from kbench.referee.events import Prepare, Prepared
-from kbench.referee.reference import running
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.staff import Staff
 from kbench.settings import DEADLINES

@@ -13,8 +13,9 @@ from kbench import tree
 from kbench.errors import ProblemFault
 from kbench.records import Mismatch, Precision
 from kbench.referee import inputs, jumps, numerics, ruling, structure
+from kbench.referee.nest import same
 from kbench.referee.numerics import Error, Tolerance
-from kbench.referee.reference import Outcome, Reference, same
+from kbench.referee.reference import Outcome, Reference
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Side
 

@@ -14,7 +14,7 @@ from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Findings
 from kbench.referee.inputs import Derivation
-from kbench.referee.reference import same
+from kbench.referee.nest import same
 from kbench.referee.ruling import Stopped
 from kbench.referee.side import Run, Side
 from kbench.referee.size import Size

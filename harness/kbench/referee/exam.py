@@ -28,11 +28,12 @@ from kbench.referee import check, floor, numerics, weights
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Trial
-from kbench.referee.reference import Flags, Outcome, Reference, randomise_constants
+from kbench.referee.reference import Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
 from kbench.referee.size import Size, size
 from kbench.referee.staff import Staff
+from kbench.referee.switches import Switches
 from kbench.settings import EAGER
 
 KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of memory, for trials; what is larger is made again
@@ -98,7 +99,7 @@ class Exam:
             self.arguments = self.reference.arguments()
         self.stated = problem.settings(source, self.reference.module)  # bytes and operations of this workload
         self.pickled = self._pickled()
-        self.flags = Flags.now()
+        self.switches = Switches.now()
 
     def names(self) -> tuple[str, ...]:
         """The baselines that are timed beside a solution."""
@@ -118,7 +119,7 @@ class Exam:
         """The next evaluation begins."""
         self.problem_code = problem_code
         self.uses += 1
-        self.flags.restore()
+        self.switches.restore()
 
     def weights_seed(self, name: str) -> int:
         return self.seeds.for_use("weights", name)

@@ -21,14 +21,15 @@ from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
 from kbench.records import Linted
 from kbench.referee import ahead
+from kbench.referee.blame import out_of_memory, running
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exam import Exams
 from kbench.referee.lint import Linter
 from kbench.referee.outcome import environment
-from kbench.referee.reference import out_of_memory, own_flags, running
 from kbench.referee.staff import Staff
+from kbench.referee.switches import put_back
 from kbench.settings import DEADLINES
 from kbench.wire import Channel
 
@@ -53,7 +54,7 @@ def serve(client: Channel, zygote: Channel, builder: Channel, device_name: str, 
     _end_with(client)
     client.send(Ready(device.info(), environment()))
     while True:
-        with own_flags():
+        with put_back():
             _answer(client, staff, builder, exams, client.receive(ToReferee))
         gc.collect()
         if not client.waiting(IDLE_S):
