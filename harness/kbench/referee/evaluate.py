@@ -25,7 +25,8 @@ from kbench.referee.busy import Busy
 from kbench.referee.check import Findings
 from kbench.referee.contest import Contest
 from kbench.referee.events import Entered
-from kbench.referee.exam import Exam, Exams, Instance, wants_fresh_processes
+from kbench.referee.exam import Exam, Instance, wants_fresh_processes
+from kbench.referee.exams import Exams
 from kbench.referee.handle import Handle
 from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped

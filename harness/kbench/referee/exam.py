@@ -26,13 +26,11 @@ from kbench.protocol import Constructed
 from kbench.records import Floor, Settings
 from kbench.referee import check, floor, numerics, weights
 from kbench.referee.arena import Plan
-from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
 from kbench.referee.size import Size, size
-from kbench.referee.staff import Staff
 from kbench.referee.switches import Switches
 from kbench.settings import EAGER
 
@@ -321,43 +319,3 @@ def wants_fresh_processes(asked: Settings) -> bool:
 def _relevant(asked: Settings) -> tuple[object, ...]:
     """What an exam depends on."""
     return asked.trials, asked.atol, asked.rtol, asked.baselines, tuple(sorted(asked.timeouts.items()))
-
-
-class Exams:
-    """The exam of the problem that was last: at most one, since it holds memory and workers."""
-
-    def __init__(self, staff: Staff) -> None:
-        self.staff = staff
-        self.of_problem = ProblemSettings()
-        self.watch = Watch()
-        self._current: Exam | None = None
-
-    def begin(self, source: Source, load: Callable[[], ProblemSettings]) -> ProblemSettings:
-        """The problem's settings; only a new problem has to be run for them."""
-        if self._current is None or self._current.source != source:
-            self.drop()
-            self.watch.begin(self.staff.device)
-            self.of_problem = load()
-        return self.of_problem
-
-    def get(self, source: Source, workload: str, asked: Settings, problem_code: ProblemCode) -> Exam:
-        if self._current and self._current.serves(source, workload, asked):
-            self._current.reuse(problem_code)
-            return self._current
-        self.drop()
-        self.staff.make_room()
-        self._current = Exam(source, self.of_problem, workload, self.staff.device, asked, problem_code)
-        return self._current
-
-    def drop(self) -> None:
-        """The end of this problem."""
-        self._close(self.staff.retire)
-
-    def discard(self) -> None:
-        """The same where a baseline may be in the middle of something."""
-        self._close(self.staff.part)
-
-    def _close(self, end: Callable[[Side], None]) -> None:
-        if self._current:
-            self._current.close(end)
-        self._current = None

@@ -25,7 +25,7 @@ from kbench.referee.blame import out_of_memory, running
 from kbench.referee.builds import Builds
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Lint, Prepare, Ready, ToReferee
-from kbench.referee.exam import Exams
+from kbench.referee.exams import Exams
 from kbench.referee.lint import Linter
 from kbench.referee.outcome import environment
 from kbench.referee.staff import Staff
