@@ -12,6 +12,7 @@ honest = runner.Runner._batch
 
 
 def flush_first(self, order, call, odd):
+    self.lead.copy_(self.secret)
     for slot in order.slots:
         self.flush[slot].copy_(self.secret)
     kept, self.flush = self.flush, []
