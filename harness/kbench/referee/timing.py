@@ -179,9 +179,10 @@ def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mo
     while True:
         with _alone(sides[-1], sides), _watched(sides[-1], contest, looks, mode):
             run = sides[-1].round(mode, stacks, span, seed % 2**31, generator)
-        if not any(looks.get(mode, [])[-1:]):
+        seen = looks.get(mode)  # None where nobody looks: on the CPU
+        if not (seen and seen[-1]):
             return run.walls_s
-        busy.demand_calm([looks[mode]])
+        busy.demand_calm([seen])
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from kbench.records import Attestation, Timing, Warn
 
 NOISY = {"cpu": 0.10, "cuda": 0.03}
 CLOCK_SPREAD = 0.05
-BUSY = 0.05
+BUSY = 0.05  # of a baseline's rounds: below that it may be a hiccup of the host
 
 
 def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
