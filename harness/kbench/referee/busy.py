@@ -3,7 +3,7 @@
 Processes share a GPU by turns of a millisecond or so. A kernel that waits on one core costs its own process nothing,
 and everybody else every other turn. So before and after each of a baseline's rounds, with the solution stopped, the
 referee writes one flush region, whose time it knows: where that takes a turn longer in each of a few tries, somebody
-is at work.
+is at work. What is over within a moment is waited for.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
 # Medians and quartiles of a baseline's rounds bear this share of disturbed ones; fewer looks than that say nothing.
 MOST, FEWEST = 0.25, 8
-APART_S, LEAST_S = 0.005, 0.5
+WAIT_S = 0.05  # before a round, for what was left to end
+APART_S = 0.005
 PATIENCE_S = 5.0  # for a process that was killed to let go of the GPU
+# How long nobody may be at work after a solution's end to show that it was the solution; longer where nobody was just
+# before, either.
+LEAST_S, LONG_S = 0.4, 3.0
 
-Looks = dict[str, list[bool]]  # of each kind of round, those before and after which the GPU was busy
+Looks = dict[str, list[bool]]  # of each kind of round, those after which the GPU was busy
 
 
 class Busy(Exception):
@@ -57,13 +61,21 @@ class Watch:
                 return False
         return True
 
+    def demand_rest(self, flush: Callable[[], float]) -> None:
+        """Begin when nobody works: a round beside somebody would say nothing."""
+        until = time.monotonic() + WAIT_S
+        while self.sees_work(flush):
+            if time.monotonic() > until:
+                raise Busy
+            time.sleep(APART_S)
+
     def calms_down(self, flush: Callable[[], float], seconds: float) -> bool:
         """Whether it is over, and stays so, now that somebody's process has ended."""
         until = time.monotonic() + PATIENCE_S
         while self.sees_work(flush):
             if time.monotonic() > until:
                 return False
-        looks, until = [False], time.monotonic() + max(LEAST_S, seconds)
+        looks, until = [False], time.monotonic() + seconds
         while time.monotonic() < until:
             looks.append(self.sees_work(flush))
             time.sleep(APART_S)

@@ -19,7 +19,7 @@ from kbench.errors import DoesNotFit, MachineFault, ProblemFault
 from kbench.problem import Source
 from kbench.protocol import Constructed, Load
 from kbench.records import Result
-from kbench.referee import check, evidence, timing, weights
+from kbench.referee import busy, check, evidence, timing, weights
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Busy
 from kbench.referee.check import Findings
@@ -285,9 +285,11 @@ class Evaluation:
     def _who_works(self, baseline: Side, seconds: float) -> Exception:
         """Something was at work on the GPU in two series: the solution, if for as long nothing is once it has ended."""
         assert baseline.arena is not None
+        watch, flush = self.exams.watch, baseline.arena.flush_once
+        least = busy.LEAST_S if watch.sees_work(flush) else busy.LONG_S
         self._part()
         self.staff.see_off()
-        if self.exams.watch.calms_down(baseline.arena.flush_once, seconds):
+        if watch.calms_down(flush, max(least, seconds)):
             reason = "it left work running on the GPU, which slowed the baselines that were timed after its calls"
             return Stopped(Ruling("cheated", reason))
         return MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")

@@ -76,7 +76,8 @@ def run_series(
     something else works on the GPU in between: then no time means anything.
     """
     series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
-    _round(sides, contest, next_seed(), 1, series.looks)  # warm, and verified like the others
+    # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
+    _round(sides[::-1], contest, next_seed(), 1, series.looks)
     nulls: tuple[list[float], list[float]] = ([], [])  # where another process worked before it, and where its own did
     null_singles: list[float] = []
     began = time.monotonic()
@@ -160,14 +161,14 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
 
 @contextlib.contextmanager
 def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[None]:
-    """A baseline's round on a GPU: whether the solution, which stands still, left something at work there."""
+    """A baseline's round on a GPU, where the solution, which stands still, may have left something at work."""
     assert side.arena is not None
     if side.is_solution or not side.arena.plan.flush_bytes:
         yield
         return
-    before = contest.watch.sees_work(side.arena.flush_once)
+    contest.watch.demand_rest(side.arena.flush_once)
     yield
-    looks.setdefault(kind, []).append(contest.watch.sees_work(side.arena.flush_once) or before)
+    looks.setdefault(kind, []).append(contest.watch.sees_work(side.arena.flush_once))
 
 
 def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch") -> tuple[float, ...]:
