@@ -8,17 +8,16 @@ import pytest
 import torch
 from kbench import tree
 from kbench.device.cpu import Cpu
-from kbench.protocol import LEAD
 from kbench.referee.arena import Arena, Plan
 
-SLOTS, WORDS, WORD = 4, 256, 77
+SLOTS, LEAD, WORDS, WORD = 4, 3, 256, 77
 SPAN = slice(1, 3)
 
 
 @pytest.fixture
 def arena() -> Iterator[Arena]:
     shape = tree.describe([torch.zeros(8)])
-    made = Arena(Cpu(), Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS)
+    made = Arena(Cpu(), Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
     yield made
     made.release()
 
@@ -39,9 +38,14 @@ def test_a_round_that_wrote_everything(arena: Arena) -> None:
     assert flushed(arena)
 
 
-@pytest.mark.parametrize("place", [WORDS, 3 * WORDS - 1, SLOTS * WORDS, (SLOTS + LEAD) * WORDS - 1])
+@pytest.mark.parametrize("place", [WORDS, 3 * WORDS - 1])
 def test_a_single_word_that_was_not_written_is_found(arena: Arena, place: int) -> None:
     assert not flushed(arena, place)
+
+
+@pytest.mark.parametrize("region", range(SLOTS, SLOTS + LEAD))
+def test_a_twentieth_of_the_lead_that_was_not_written_is_found(arena: Arena, region: int) -> None:
+    assert not flushed(arena, *range(region * WORDS, region * WORDS + WORDS // 20))
 
 
 def test_slots_of_other_rounds_do_not_matter(arena: Arena) -> None:

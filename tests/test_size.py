@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 from kbench.errors import DoesNotFit
-from kbench.protocol import LEAD
 from kbench.referee.size import Size, size
 
 GB, MB = 2**30, 2**20
@@ -27,7 +26,8 @@ def test_a_round_takes_no_more_than_its_share_of_the_memory() -> None:
     found = chosen("cuda", free, slot // 2, slot // 2, 64 * MB, 1e-3)
     assert found.slots >= found.calls >= 2 and 2 * found.slots * slot <= 0.4 * free
     small = chosen("cuda", 6 * GB, MB, MB, 64 * MB, 1e-6, sides=3)
-    assert 3 * (small.slots + LEAD) * 64 * MB <= 0.3 * 6 * GB
+    assert 3 * (small.slots + small.lead) * 64 * MB <= 0.3 * 6 * GB
+    assert small.lead == 2 and found.lead == 16
 
 
 def test_what_does_not_fit_twice_is_said_with_its_sizes() -> None:

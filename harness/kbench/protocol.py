@@ -12,7 +12,6 @@ from kbench.records import Record
 from kbench.tree import Skeleton, TensorSpec
 
 ALIGNMENT = 512
-LEAD = 3  # flush regions that are written at the start of a round, for some 100 us
 MAX_TEXT = 64 * 1024
 MAX_SPANS, MAX_SPAN_NAME, LONGEST_SPAN_MS = 256, 300, 1e9
 
@@ -51,6 +50,7 @@ class OpenArena(Record, frozen=True, tag=True):
     input_stride: int
     output_stride: int
     flush_bytes: int  # per slot; 0 where rotation over more than the cache replaces the flush
+    lead: int = 0  # flush regions that are written at the start of a round
     gradients: tuple[str, ...] = ()  # parameters whose gradients are outputs
     input_handle: bytes = b""
     output_handle: bytes = b""

@@ -6,7 +6,7 @@ import torch
 
 from kbench import tree
 from kbench.device.interface import Device, Shared
-from kbench.protocol import ALIGNMENT, LEAD, OpenArena, offsets
+from kbench.protocol import ALIGNMENT, OpenArena, offsets
 from kbench.referee.busy import seconds_to_write
 from kbench.tree import Skeleton, TensorSpec
 
@@ -27,11 +27,11 @@ class Plan:
 
 
 class Arena:
-    def __init__(self, device: Device, plan: Plan, slots: int) -> None:
+    def __init__(self, device: Device, plan: Plan, slots: int, lead: int) -> None:
         self.device = device
         self.plan = plan
         self.slots = slots
-        self._regions = slots + LEAD  # of the flush
+        self._regions = slots + lead  # of the flush
         self._shared: list[Shared] = []
         try:
             given = self._allocate(slots * plan.input_bytes)
@@ -60,6 +60,7 @@ class Arena:
             input_stride=self.plan.input_bytes,
             output_stride=self.plan.output_bytes,
             flush_bytes=self.plan.flush_bytes,
+            lead=self._regions - self.slots,
             gradients=self.plan.gradients,
             input_handle=self._given.handle,
             output_handle=self._taken.handle,
@@ -104,15 +105,17 @@ class Arena:
         return [view[span].clone() for view in self.outputs]
 
     def flushed(self, span: slice, word: int, generator: torch.Generator) -> bool:
-        """Whether each flush region, the lead too, was written with the word: a sample at once, then all of it."""
+        """Whether each flush region was written with the word: a sample at once, then all of it.
+
+        Of the lead a sample says enough: it evicts nothing that counts, and leaving out little of it gains little.
+        """
         if self._flush is None:
             return True
         count = self.plan.flush_bytes // 4
         regions = self._flush.view.view(torch.int32)[: self._regions * count].view(self._regions, count)
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
-        parts = (regions[span], regions[self.slots :])
-        right = [(part[:, places] == word).all() for part in parts]
-        right += [extreme == word for part in parts for extreme in torch.aminmax(part)]
+        right = [(part[:, places] == word).all() for part in (regions[span], regions[self.slots :])]
+        right += [extreme == word for extreme in torch.aminmax(regions[span])]
         return bool(torch.stack(right).all())
 
     def flush_once(self) -> float:

@@ -235,7 +235,7 @@ class Evaluation:
         fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]
         try:
             for side in fresh:
-                side.offer(plan, exam.size.slots)
+                side.offer(plan, exam.size)
             for side in fresh:
                 side.opened()
         except (MemoryError, torch.OutOfMemoryError) as error:

@@ -32,6 +32,7 @@ from kbench.referee import ruling
 from kbench.referee.arena import Arena, Plan, probed
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Stopped
+from kbench.referee.size import Size
 
 SOLUTION = "solution"
 POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
@@ -95,9 +96,9 @@ class Side:
     def take_weights(self, order: TakeWeights, fd: int) -> None:
         self.handle.ask(order, Done, self.seconds["load"], (fd,))
 
-    def offer(self, plan: Plan, slots: int) -> None:
+    def offer(self, plan: Plan, size: Size) -> None:
         """Allocates the arena and hands it over; `opened` waits until the worker has it."""
-        self.arena = Arena(self.device, plan, slots)
+        self.arena = Arena(self.device, plan, size.slots, size.lead)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
         self.handle.send(order, (*fds, *self.gate.fds()))

@@ -11,7 +11,7 @@ import torch
 from kbench import tree
 from kbench.device.gate import Gate
 from kbench.device.interface import Device
-from kbench.protocol import ALIGNMENT, LEAD, Armed, Call, Finished, OpenArena, Returned, Round, Trace, Traced, offsets
+from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, Trace, Traced, offsets
 from kbench.tree import Skeleton, TensorSpec
 from kbench.wire import Channel
 from kbench.worker.intercept import Intercept
@@ -65,7 +65,7 @@ class Runner:
         return self.attached[-1]
 
     def _open_flush(self, arena: OpenArena) -> None:
-        count, total = arena.flush_bytes // 4, arena.slots + LEAD
+        count, total = arena.flush_bytes // 4, arena.slots + arena.lead
         words = self._attach(arena.flush_handle, None, total * arena.flush_bytes + ALIGNMENT).view(torch.int32)
         self.flush = [words[slot * count : (slot + 1) * count] for slot in range(arena.slots)]
         self.lead = words[arena.slots * count : total * count]
