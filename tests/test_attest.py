@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from kbench.referee.attest import attest, trusted_ms
+from kbench.referee.attest import attest, doubt, trusted_ms
 
 FLUSH = 0.035
 
@@ -51,7 +53,16 @@ def test_nor_does_it_hide_one() -> None:
 def test_a_claim_that_is_not_attested_gains_nothing() -> None:
     loose, attested = (attest(claimed, [0.346], [0.349], FLUSH) for claimed in (0.30, 0.343))
     assert (loose.status, attested.status) == ("loose", "attested")
-    assert [trusted_ms(claimed, loose) for claimed in (0.29, 0.30, 0.31)] == pytest.approx([0.336, 0.346, 0.356])
+    assert [trusted_ms(claimed, loose) for claimed in (0.29, 0.30, 0.31)] == pytest.approx([0.31524, 0.32524, 0.33524])
     assert trusted_ms(0.343, attested) == 0.343
+    assert [doubt(loose), doubt(attested)] == [pytest.approx(math.log(0.346 / 0.30)), 0.0]
     small = attest(0.030, [0.028], [0.05], FLUSH)  # too short to attest; what it claims is more than was seen
-    assert (small.status, trusted_ms(0.030, small)) == ("loose", 0.030)
+    assert (small.status, trusted_ms(0.030, small), doubt(small)) == ("loose", 0.030, 0.0)
+    forged = attest(0.024, [0.028], [0.05], FLUSH)  # and here no slack is given
+    assert (forged.status, trusted_ms(0.024, forged)) == ("loose", 0.028)
+
+
+def test_no_figure_jumps_where_work_becomes_bound_by_its_host() -> None:
+    """The same claims in two runs: in the second the host was a little slower."""
+    figures = [trusted_ms(0.3720, attest(0.3720, [batch], [0.5], FLUSH)) for batch in (0.3955, 0.3960, 0.4000)]
+    assert figures == pytest.approx([0.3720, 0.37224, 0.376])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbench.records import Attestation
-from kbench.stats import undisturbed
+from kbench.stats import log_distance, undisturbed
 
 BATCH_SLACK_MS, SHARE = 0.005, 0.06
 LOOSE_SHARE = 0.10
@@ -50,7 +50,18 @@ def attest(
 def trusted_ms(claimed_ms: float, found: Attestation) -> float:
     """A round's figure: the claim, and where claims are not attested as much more as the referee's clock saw.
 
-    By the lower quartile of its rounds: where nothing is attested a lucky one says too little.
+    By the lower quartile of its rounds: where nothing is attested a lucky one says too little. The slack that an
+    attested claim has is given here too: no figure may jump where work is a little more or less bound by its host.
     """
-    assert found.batch_ms is not None and found.claimed_ms is not None
-    return claimed_ms + (0.0 if found.status == "attested" else max(0.0, found.batch_ms - found.claimed_ms))
+    assert found.batch_ms is not None and found.claimed_ms is not None and found.slack_ms is not None
+    if found.status == "attested":
+        return claimed_ms
+    given = found.slack_ms if found.slack_ms <= LOOSE_SHARE * found.batch_ms else 0.0
+    return claimed_ms + max(0.0, found.batch_ms - given - found.claimed_ms)
+
+
+def doubt(found: Attestation) -> float:
+    """How far the referee's figure lies above the claim, as a factor's logarithm: what is true lies in between."""
+    if found.status == "attested" or not (found.claimed_ms and found.batch_ms):
+        return 0.0
+    return max(0.0, log_distance(found.claimed_ms, found.batch_ms))
