@@ -86,7 +86,7 @@ def test_what_is_no_number_is_not_tight() -> None:
 
 def test_what_an_idle_round_costs_is_between_its_two_kinds_on_a_gpu_and_the_least_on_a_cpu() -> None:
     others, own = [0.0016, 0.0015, 0.009], [0.0010, 0.0011]
-    assert stats.idle_round("cuda", others, own) == pytest.approx((0.0016 + 0.00105) / 2)
-    assert stats.idle_round("cuda", others, []) == 0.0016
+    assert stats.idle_round("cuda", others, own) == pytest.approx((0.0015 + 0.0010) / 2)
+    assert stats.idle_round("cuda", others, []) == 0.0015
     assert stats.idle_round("cpu", others, own) == 0.0010
     assert stats.idle_round("cpu", [0.002], []) == 0.002

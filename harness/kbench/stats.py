@@ -59,12 +59,12 @@ def undisturbed(values: Sequence[float]) -> float:
 def idle_round(kind: str, after_others: Sequence[float], after_own: Sequence[float]) -> float:
     """What a round costs without the work, from samples where another process worked before it, or its own.
 
-    On a GPU those are two different times, and rounds that count are half the one and half the other.
+    On a GPU those are two different times, and rounds that count are half the one and half the other. A few samples
+    each: the quicker ones are those that nothing disturbed.
     """
     if kind == "cpu":
         return min([*after_others, *after_own])
-    medians = [median(part) for part in (after_others, after_own) if part]
-    return statistics.fmean(medians)
+    return statistics.fmean(undisturbed(part) for part in (after_others, after_own) if part)
 
 
 def bootstrap(values: Sequence[float]) -> Estimate:
