@@ -18,8 +18,9 @@ PROCESS_TERM = {"cuda": 0.005, "cpu": 0.06, "host": 0.4}
 # Two GPUs of one name and clock: of 96 pairs timed on one H200 and then on another, 95 % differed by less than 1.3 %,
 # which is this and two processes' terms.
 GPU_TERM = 0.01
-# The relative half-width of a speedup's interval at which more rounds would say no more.
-TARGET = {"cuda": 0.003, "cpu": 0.008}
+# The relative half-width of a speedup's interval at which more rounds would say no more: what differs between two
+# processes is no less.
+TARGET = {"cuda": 0.005, "cpu": 0.008}
 # And of the solution's own times, which are compared between runs: a device that still warms up is no steady state.
 OWN_TARGET = {"cuda": 0.005, "cpu": math.inf}
 # Below six pairs even the extremes are no 95 % interval; on a GPU ten cost little.
