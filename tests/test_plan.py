@@ -55,6 +55,16 @@ def names(plan: Plan | list[Pair]) -> list[str]:
     return [f"{one.solution_id}[{one.workload}]" for one in pairs]
 
 
+def test_a_solution_of_another_problem_with_the_same_last_name_is_left_out(root: Path) -> None:
+    twin = root / "problems" / "training" / "conv.py"
+    twin.parent.mkdir()
+    twin.write_text((root / "problems" / "fusion" / "conv.py").read_text())
+    own = root / "solutions" / "training" / "conv" / "own.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("class ModelNew: ...")
+    assert names(planned(root, "problems: [training/conv]\nworkload: cpu")) == ["training/conv/own[cpu]"]
+
+
 def test_everything_by_default_in_the_devices_own_workload(root: Path) -> None:
     plan = planned(root, "trials: 3")
     assert names(plan) == [

@@ -64,13 +64,15 @@ def problem_of(solution_id: str, root: Path | None) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def problem_for(solution_id: str, problem_ids: Iterable[str]) -> str | None:
-    """The problem that a solution's name means, wherever it lies: its place, else its folder's or its own name."""
+def problem_for(solution_id: str, problem_ids: Iterable[str], root: Path | None) -> str | None:
+    """The problem of these that a solution's name means, wherever it lies: its place, else its folder's or own name."""
     known = list(problem_ids)
     parent, _, own = solution_id.rpartition("/")
     for place in (solution_id, parent):
         if place in known:
             return place
+    if problem_of(solution_id, root):
+        return None  # its place is that of another problem, whose last name may be the same
     for name in (parent.rpartition("/")[2], own, SAMPLE.sub("", own)):
         fitting = [full for full in known if name and _matches(full, name)]
         if len(fitting) == 1:

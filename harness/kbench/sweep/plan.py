@@ -111,7 +111,7 @@ class Planner:
                 # The same name with another suffix is another solution.
                 name = name if name not in names else str(path.relative_to(folder))
                 names.add(name)
-                of = catalog.problem_for(name, problems)
+                of = catalog.problem_for(name, problems, self.root)
                 if of is None:
                     self.strays.append(str(path))
                     continue
