@@ -62,6 +62,7 @@ def test_a_solution_of_another_problem_with_the_same_last_name_is_left_out(root:
     own = root / "solutions" / "training" / "conv" / "own.py"
     own.parent.mkdir(parents=True)
     own.write_text("class ModelNew: ...")
+    (root / "solutions" / "fusion" / "conv_1.py").write_text("class ModelNew: ...")
     assert names(planned(root, "problems: [training/conv]\nworkload: cpu")) == ["training/conv/own[cpu]"]
 
 

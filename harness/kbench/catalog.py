@@ -71,7 +71,7 @@ def problem_for(solution_id: str, problem_ids: Iterable[str], root: Path | None)
     for place in (solution_id, parent):
         if place in known:
             return place
-    if problem_of(solution_id, root):
+    if problem_of(solution_id, root) or problem_of(SAMPLE.sub("", solution_id), root):
         return None  # its place is that of another problem, whose last name may be the same
     for name in (parent.rpartition("/")[2], own, SAMPLE.sub("", own)):
         fitting = [full for full in known if name and _matches(full, name)]
