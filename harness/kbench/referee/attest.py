@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbench.records import Attestation
-from kbench.stats import log_distance, undisturbed
+from kbench.stats import undisturbed
 
 BATCH_SLACK_MS, SHARE = 0.005, 0.06
 LOOSE_SHARE = 0.10
@@ -58,10 +58,3 @@ def trusted_ms(claimed_ms: float, found: Attestation) -> float:
         return claimed_ms
     given = found.slack_ms if found.slack_ms <= LOOSE_SHARE * found.batch_ms else 0.0
     return claimed_ms + max(0.0, found.batch_ms - given - found.claimed_ms)
-
-
-def doubt(found: Attestation) -> float:
-    """How far the referee's figure lies above the claim, as a factor's logarithm: what is true lies in between."""
-    if found.status == "attested" or not (found.claimed_ms and found.batch_ms):
-        return 0.0
-    return max(0.0, log_distance(found.claimed_ms, found.batch_ms))

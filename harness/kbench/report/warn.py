@@ -45,7 +45,7 @@ def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | Non
     if attestation is not None and attestation.status == "loose":
         yield Warn(
             code="loose",
-            message="the claimed time is not attested; what is shown is what the referee's clock saw, less its slack",
+            message="the claimed time is not attested; what is shown is no less than the referee saw, within its slack",
             next="choose a larger --workload to compare more finely",
         )
 
