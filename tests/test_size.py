@@ -27,7 +27,8 @@ def test_a_round_takes_no_more_than_its_share_of_the_memory() -> None:
     assert found.slots >= found.calls >= 2 and 2 * found.slots * slot <= 0.4 * free
     small = chosen("cuda", 6 * GB, MB, MB, 64 * MB, 1e-6, sides=3)
     assert 3 * (small.slots + small.lead) * 64 * MB <= 0.3 * 6 * GB
-    assert small.lead == 2 and found.lead == 16
+    assert small.lead == 2 and found.lead == 2 * found.calls
+    assert [chosen("cuda", 100 * GB, MB, MB, 64 * MB, call_s).lead for call_s in (1e-3, 1.0)] == [16, 8]
 
 
 def test_what_does_not_fit_twice_is_said_with_its_sizes() -> None:

@@ -16,8 +16,9 @@ ROUND_S = {"cpu": 0.01, "cuda": 0.008}
 MAX_CALLS = {"cpu": 128, "cuda": 100}
 LEAST_CALLS = {"cpu": 2, "cuda": 4}  # the reference may take long where the solution does not
 # Flush regions written at the start of a round, for some 0.6 ms on an H200: launches that come later than the GPU could
-# take them hide behind that. Where memory is short, no more than a quarter of what flushes have.
-LEAD, LEAD_SHARE = 16, 0.25
+# take them hide behind that, as work would whose events are forged. So no more than two for a call, and where memory is
+# short no more than a quarter of what flushes have.
+LEAD, LEAD_PER_CALL, LEAD_SHARE = 16, 2, 0.25
 SLOT_MEMORY = 2 * 2**30
 # A round's cost beside its calls is known to some 30 us: fewer calls than these have more memory.
 ENOUGH_CALLS, MOST_MEMORY = 8, 8 * 2**30
@@ -56,4 +57,5 @@ def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
     if kind == "cpu":
         calls = min(calls, CPU_ROUND_BYTES // max(1, slot))
     calls = max(2, min(calls, most))
+    lead = min(lead, LEAD_PER_CALL * calls)
     return Size(slots=max(calls, min(most, rotation)), calls=calls, lead=lead)
