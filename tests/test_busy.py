@@ -25,16 +25,17 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     monkeypatch.setattr(busy, "APART_S", 0.0001)
     monkeypatch.setattr(busy, "LEAST_S", 0.02)
     monkeypatch.setattr(busy, "LONG_S", 0.1)
-    monkeypatch.setattr(busy, "WAIT_S", 0.01)
+    monkeypatch.setattr(busy, "PARTING_S", 0.01)
     made = Watch()
     made.calm_s = CALM_S
     return made
 
 
-def test_one_quick_flush_of_a_few_shows_that_nobody_works(watch: Watch) -> None:
-    assert not watch.sees_work(taking(CALM_S))
-    assert not watch.sees_work(taking(TURN_S, TURN_S, 1.5 * CALM_S))  # the host was slow
-    assert watch.sees_work(taking(TURN_S))
+def test_one_quick_flush_of_a_few_shows_a_gap_and_one_slow_one_that_calm_is_not_sure(watch: Watch) -> None:
+    assert not watch.sees_work(taking(CALM_S)) and watch.sees_calm(taking(CALM_S))
+    for mixed in ((TURN_S, TURN_S, 1.5 * CALM_S), (CALM_S, CALM_S, TURN_S)):
+        assert not watch.sees_work(taking(*mixed)) and not watch.sees_calm(taking(*mixed))
+    assert watch.sees_work(taking(TURN_S)) and not watch.sees_calm(taking(TURN_S))
 
 
 def test_a_watch_that_began_beside_others_work_learns_better(watch: Watch) -> None:
@@ -45,9 +46,10 @@ def test_a_watch_that_began_beside_others_work_learns_better(watch: Watch) -> No
 
 
 def test_what_is_soon_over_is_waited_for(watch: Watch) -> None:
-    watch.demand_rest(taking(*[TURN_S] * 12, CALM_S))
-    with pytest.raises(Busy):
-        watch.demand_rest(taking(TURN_S))
+    watch.demand_calm(taking(*[TURN_S] * 12, CALM_S), 0.02)
+    with pytest.raises(Busy) as raised:
+        watch.demand_calm(taking(TURN_S), 0.02)
+    assert raised.value.lasting
 
 
 @pytest.mark.parametrize(("at_work", "calm", "often"), [(0, 20, False), (5, 15, False), (6, 14, True), (3, 4, False)])
@@ -57,55 +59,73 @@ def test_what_medians_bear_is_not_too_often_nor_are_a_few_looks(at_work: int, ca
 
 def test_one_kind_of_round_does_not_hide_among_the_others() -> None:
     calm = [False] * 40
-    busy.demand_calm([calm, [True, True, *[False] * 6]])
-    with pytest.raises(busy.Busy):
-        busy.demand_calm([calm, [True, True, True, *[False] * 5]])
+    busy.demand_few([calm, [True, True, *[False] * 6]])
+    with pytest.raises(Busy) as raised:
+        busy.demand_few([calm, [True, True, True, *[False] * 5]])
+    assert not raised.value.lasting
 
 
-def test_who_ended_is_to_blame_only_if_it_is_over_then(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert watch.calms_down(taking(*[TURN_S] * 12, CALM_S), 0.02)
-    assert not watch.calms_down(taking(CALM_S, *[TURN_S] * 300, CALM_S), 0.02)  # somebody else, who rests at times
-    monkeypatch.setattr(busy, "PATIENCE_S", 0.01)
-    assert not watch.calms_down(taking(TURN_S), 0.0)
+def test_who_ended_is_to_blame_only_if_nobody_works_any_more(watch: Watch) -> None:
+    assert watch.stays_calm(taking(*[TURN_S] * 4, CALM_S), 0.02)
+    assert not watch.stays_calm(taking(TURN_S), 0.02)
+    assert not watch.stays_calm(taking(*[CALM_S] * 9, *[TURN_S] * 3, CALM_S), 0.02)  # somebody else, who rests at times
 
 
-def peaceful(watch: Watch, flush: Callable[[], float], *disturbed: bool) -> int:
-    """How many series were given up, of which these are disturbed."""
-    left = list(disturbed)
+class Worker:
+    """A GPU that is at work in each of these moments: before, between and after two series, and after the end."""
 
-    def run() -> None:
-        if left.pop(0):
-            raise Busy
+    def __init__(self, watch: Watch, *series: Busy | None) -> None:
+        self.watch, self.series = watch, list(series)
+        self.ended_at: float | None = None
+        self.while_alive, self.after = TURN_S, CALM_S
 
-    one = Evaluation.__new__(Evaluation)
-    one.draft = SimpleNamespace(disturbed=0)  # type: ignore[assignment]
-    one.exams = SimpleNamespace(watch=watch)  # type: ignore[assignment]
-    one.staff = SimpleNamespace(see_off=lambda: None)  # type: ignore[assignment]
-    one.solution, one.deadline = None, float("inf")
-    baseline = SimpleNamespace(arena=SimpleNamespace(flush_once=flush))
-    one._in_peace(run, baseline)  # type: ignore[arg-type]
-    return one.draft.disturbed
+    def flush(self) -> float:
+        return self.while_alive if self.ended_at is None else self.after
+
+    def run(self) -> None:
+        found = self.series.pop(0)
+        if found:
+            raise found
+
+    def end(self) -> None:
+        self.ended_at = time.monotonic()
+
+    def examine(self) -> int:
+        """How many series were given up."""
+        one = Evaluation.__new__(Evaluation)
+        one.draft = SimpleNamespace(disturbed=0)  # type: ignore[assignment]
+        one.exams = SimpleNamespace(watch=self.watch)  # type: ignore[assignment]
+        one.staff = SimpleNamespace(see_off=self.end)  # type: ignore[assignment]
+        one.solution, one.deadline = None, float("inf")
+        baseline = SimpleNamespace(arena=SimpleNamespace(flush_once=self.flush))
+        one._in_peace(self.run, baseline)  # type: ignore[arg-type]
+        return one.draft.disturbed
 
 
 def test_a_disturbed_series_is_measured_again(watch: Watch) -> None:
-    assert peaceful(watch, taking(CALM_S), False) == 0
-    assert peaceful(watch, taking(CALM_S), True, False) == 1
+    assert Worker(watch, None).examine() == 0
+    assert Worker(watch, Busy(lasting=False), None).examine() == 1
+    over = Worker(watch, Busy(lasting=True), None)
+    over.while_alive = CALM_S
+    assert over.examine() == 1
 
 
-def test_after_two_the_solution_is_to_blame_or_the_machine(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_goes_on_until_the_solution_ends_is_its_own(watch: Watch) -> None:
+    lasting = Worker(watch, Busy(lasting=True))
     with pytest.raises(Stopped, match="left work running"):
-        peaceful(watch, taking(*[TURN_S] * 3, CALM_S), True, True)
-    monkeypatch.setattr(busy, "PATIENCE_S", 0.01)
+        lasting.examine()
+    assert lasting.ended_at and busy.LEAST_S <= time.monotonic() - lasting.ended_at < busy.LONG_S
+
+
+def test_work_that_comes_and_goes_is_looked_for_longer(watch: Watch) -> None:
+    pausing = Worker(watch, Busy(lasting=False), Busy(lasting=False))
+    with pytest.raises(Stopped, match="left work running"):
+        pausing.examine()
+    assert pausing.ended_at and time.monotonic() - pausing.ended_at >= busy.LONG_S
+
+
+def test_work_that_goes_on_after_the_solution_is_somebody_elses(watch: Watch) -> None:
+    others = Worker(watch, Busy(lasting=True))
+    others.after = TURN_S
     with pytest.raises(MachineFault, match="other work"):
-        peaceful(watch, taking(TURN_S), True, True)
-
-
-def test_who_was_not_seen_at_work_just_before_is_looked_for_longer(watch: Watch) -> None:
-    for first, least in (([TURN_S] * 3, busy.LEAST_S), ([CALM_S], busy.LONG_S)):
-        began = time.monotonic()
-        with pytest.raises(Stopped, match="left work running"):
-            peaceful(watch, taking(*first, CALM_S), True, True)
-        took = time.monotonic() - began
-        assert least <= took
-    with pytest.raises(MachineFault, match="other work"):  # in turns with rests, and not the solution's
-        peaceful(watch, taking(*([TURN_S] * 9 + [CALM_S]) * 500), True, True)
+        others.examine()

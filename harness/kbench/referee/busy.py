@@ -2,8 +2,8 @@
 
 Processes share a GPU by turns of a millisecond or so. A kernel that waits on one core costs its own process nothing,
 and everybody else every other turn. So before and after each of a baseline's rounds, with the solution stopped, the
-referee writes one flush region, whose time it knows: where that takes a turn longer in each of a few tries, somebody
-is at work. What is over within a moment is waited for.
+referee writes one flush region, whose time it knows: where that takes a turn longer, somebody is at work, or the host
+was slow for once. What ends soon is waited for.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
 # Medians and quartiles of a baseline's rounds bear this share of disturbed ones; fewer looks than that say nothing.
 MOST, FEWEST = 0.25, 8
-WAIT_S = 0.05  # before a round, for what was left to end
+WAIT_S = 0.4  # before a round, for what was left to end
 APART_S = 0.005
-PATIENCE_S = 5.0  # for a process that was killed to let go of the GPU
+PARTING_S = 0.1  # until the device, too, has let go of a process that is gone
 # How long nobody may be at work after a solution's end to show that it was the solution; longer where nobody was just
 # before, either.
 LEAST_S, LONG_S = 0.4, 3.0
@@ -33,7 +33,11 @@ Looks = dict[str, list[bool]]  # of each kind of round, those after which the GP
 
 
 class Busy(Exception):
-    """Times mean nothing now; never leaves the referee."""
+    """Times mean nothing now; never leaves the referee. `lasting` where it had no pause that a round could wait for."""
+
+    def __init__(self, lasting: bool) -> None:
+        super().__init__(lasting)
+        self.lasting = lasting
 
 
 class Watch:
@@ -53,33 +57,38 @@ class Watch:
         self.calm_s = min(seconds_to_write(device, words) for _ in range(FLUSHES))
 
     def sees_work(self, flush: Callable[[], float]) -> bool:
-        """One quick flush shows that there is none."""
-        for _ in range(TRIES):
-            took = flush()
-            self.calm_s = min(self.calm_s, took)
-            if took <= LONGER * self.calm_s + MORE_S:
-                return False
-        return True
+        """Surely: one quick flush shows a gap, if not that nobody works."""
+        return all(self._slow(flush) for _ in range(TRIES))
 
-    def demand_rest(self, flush: Callable[[], float]) -> None:
-        """Begin when nobody works: a round beside somebody would say nothing."""
-        until = time.monotonic() + WAIT_S
-        while self.sees_work(flush):
+    def sees_calm(self, flush: Callable[[], float]) -> bool:
+        """Surely: one slow flush shows work, or a host that was slow for once."""
+        return not any(self._slow(flush) for _ in range(TRIES))
+
+    def _slow(self, flush: Callable[[], float]) -> bool:
+        took = flush()
+        self.calm_s = min(self.calm_s, took)
+        return took > LONGER * self.calm_s + MORE_S
+
+    def demand_calm(self, flush: Callable[[], float], seconds: float = WAIT_S) -> None:
+        """Before a round: beside somebody's work it would say nothing."""
+        until = time.monotonic() + seconds
+        while not self.sees_calm(flush):
             if time.monotonic() > until:
-                raise Busy
+                raise Busy(lasting=True)
             time.sleep(APART_S)
 
-    def calms_down(self, flush: Callable[[], float], seconds: float) -> bool:
-        """Whether it is over, and stays so, now that somebody's process has ended."""
-        until = time.monotonic() + PATIENCE_S
-        while self.sees_work(flush):
-            if time.monotonic() > until:
-                return False
-        looks, until = [False], time.monotonic() + seconds
+    def stays_calm(self, flush: Callable[[], float], seconds: float) -> bool:
+        """Whether nobody works for so long, now that somebody's process has ended."""
+        try:
+            self.demand_calm(flush, PARTING_S)
+        except Busy:
+            return False
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
-            looks.append(self.sees_work(flush))
+            if self.sees_work(flush):
+                return False
             time.sleep(APART_S)
-        return not too_often(looks)
+        return True
 
 
 def seconds_to_write(device: Device, words: torch.Tensor) -> float:
@@ -94,7 +103,7 @@ def too_often(looks: Sequence[bool]) -> bool:
     return len(looks) >= FEWEST and sum(looks) > MOST * len(looks)
 
 
-def demand_calm(looks: Iterable[Sequence[bool]]) -> None:
+def demand_few(looks: Iterable[Sequence[bool]]) -> None:
     """Of each kind of round by itself: the work of all others must not hide that one is disturbed."""
     if any(map(too_often, looks)):
-        raise Busy
+        raise Busy(lasting=False)

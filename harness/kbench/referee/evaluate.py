@@ -21,7 +21,7 @@ from kbench.protocol import Constructed, Load
 from kbench.records import Result
 from kbench.referee import busy, check, evidence, timing, weights
 from kbench.referee.builds import Builds
-from kbench.referee.busy import Busy
+from kbench.referee.busy import Busy, Watch
 from kbench.referee.check import Findings
 from kbench.referee.contest import Contest
 from kbench.referee.events import Entered
@@ -273,23 +273,23 @@ class Evaluation:
 
     def _in_peace(self, run: Callable[[], Series], baseline: Side) -> Series:
         """A series beside which nothing kept the GPU busy."""
-        began = time.monotonic()
+        assert baseline.arena is not None
+        watch, flush = self.exams.watch, baseline.arena.flush_once
         for _ in range(2):
             self._in_time()
             try:
                 return run()
-            except Busy:
+            except Busy as found:
                 self.draft.disturbed += 1
-        raise self._who_works(baseline, time.monotonic() - began)
+                if found.lasting and watch.sees_work(flush):  # another series would only wait for it again
+                    raise self._who_works(watch, flush, busy.LEAST_S) from None
+        raise self._who_works(watch, flush, busy.LONG_S)
 
-    def _who_works(self, baseline: Side, seconds: float) -> Exception:
-        """Something was at work on the GPU in two series: the solution, if for as long nothing is once it has ended."""
-        assert baseline.arena is not None
-        watch, flush = self.exams.watch, baseline.arena.flush_once
-        least = busy.LEAST_S if watch.sees_work(flush) else busy.LONG_S
+    def _who_works(self, watch: Watch, flush: Callable[[], float], seconds: float) -> Exception:
+        """Something is at work on the GPU: the solution, if nothing is any more once it has ended."""
         self._part()
         self.staff.see_off()
-        if watch.calms_down(flush, max(least, seconds)):
+        if watch.stays_calm(flush, seconds):
             reason = "it left work running on the GPU, which slowed the baselines that were timed after its calls"
             return Stopped(Ruling("cheated", reason))
         return MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")

@@ -78,6 +78,7 @@ def run_series(
     series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
     # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
     _round(sides[::-1], contest, next_seed(), 1, series.looks)
+    after_own = True  # the side that runs the rounds without work was the last one
     nulls: tuple[list[float], list[float]] = ([], [])  # where another process worked before it, and where its own did
     null_singles: list[float] = []
     began = time.monotonic()
@@ -85,7 +86,7 @@ def run_series(
     while not series.stopped:
         in_time()
         if pair % NULLS_EVERY[kind] == 0:
-            nulls[pair % 2].extend(_null(sides, contest, next_seed(), series.looks))
+            nulls[after_own].extend(_null(sides, contest, next_seed(), series.looks))
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair, series.looks)
@@ -93,12 +94,12 @@ def run_series(
             series.sides[name].walls_s.append(run.walls_s[0])
             series.sides[name].claims_ms.append(run.finished.claims_ms)
             series.spent_s += run.walls_s[0]
-        busy.demand_calm(series.looks.values())
+        busy.demand_few(series.looks.values())
         sample = probe.sample()
         series.telemetry += [sample] if sample else []
         series.null_batch_s = idle_round(kind, *nulls)
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
-        pair += 1
+        pair, after_own = pair + 1, pair % 2 == 0
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
         beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[kind]
         calls = min(side.calls for side in sides)
@@ -166,9 +167,9 @@ def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[
     if side.is_solution or not side.arena.plan.flush_bytes:
         yield
         return
-    contest.watch.demand_rest(side.arena.flush_once)
+    contest.watch.demand_calm(side.arena.flush_once)
     yield
-    looks.setdefault(kind, []).append(contest.watch.sees_work(side.arena.flush_once))
+    looks.setdefault(kind, []).append(not contest.watch.sees_calm(side.arena.flush_once))
 
 
 def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch") -> tuple[float, ...]:
@@ -183,7 +184,7 @@ def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mo
         seen = looks.get(mode)  # None where nobody looks: on the CPU
         if not (seen and seen[-1]):
             return run.walls_s
-        busy.demand_calm([seen])
+        busy.demand_few([seen])
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:
