@@ -69,7 +69,7 @@ class Watch:
         self.calm_s = min(self.calm_s, took)
         return took > LONGER * self.calm_s + MORE_S
 
-    def demand_calm(self, flush: Callable[[], float], seconds: float = WAIT_S) -> None:
+    def demand_calm(self, flush: Callable[[], float], seconds: float) -> None:
         """Before a round: beside somebody's work it would say nothing."""
         until = time.monotonic() + seconds
         while not self.sees_calm(flush):

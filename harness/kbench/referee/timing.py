@@ -167,7 +167,7 @@ def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[
     if side.is_solution or not side.arena.plan.flush_bytes:
         yield
         return
-    contest.watch.demand_calm(side.arena.flush_once)
+    contest.watch.demand_calm(side.arena.flush_once, busy.WAIT_S)
     yield
     looks.setdefault(kind, []).append(not contest.watch.sees_calm(side.arena.flush_once))
 

@@ -1,0 +1,150 @@
+"""The order of rounds and what is looked at between them, with sides that only say how long they took."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kbench.referee import busy, timing
+from kbench.referee.busy import Busy, Watch
+from kbench.referee.size import Size
+from kbench.referee.timing import Series, run_series
+
+CALM_S, TURN_S = 0.0001, 0.002
+AFTER_OWN_S, AFTER_OTHERS_S, ROUND_S = 1.0, 2.0, 10.0
+
+
+class Gpu:
+    """One GPU and who used it. `left_by` tells through how many flushes after a round it is still at work."""
+
+    def __init__(self) -> None:
+        self.rounds: list[tuple[str, str]] = []  # mode and side
+        self.frozen: set[str] = set()
+        self.busy_looks = 0
+
+    def flush(self) -> float:
+        self.busy_looks -= 1
+        return TURN_S if self.busy_looks >= 0 else CALM_S
+
+    def left_by(self, mode: str, name: str) -> int:
+        return 0
+
+
+class Fake:
+    """A side whose rounds take as long as told."""
+
+    def __init__(self, gpu: Gpu, name: str) -> None:
+        self.gpu, self.name, self.is_solution = gpu, name, name == "solution"
+        self.device = SimpleNamespace(kind="cuda")
+        self.handle = SimpleNamespace(freeze=lambda: gpu.frozen.add(name), thaw=lambda: gpu.frozen.discard(name))
+        plan = SimpleNamespace(flush_bytes=1)
+        self.arena = SimpleNamespace(plan=plan, outputs=[], take=lambda span: [], flush_once=gpu.flush)
+        self.calls = 0
+
+    def round(self, mode: str, *_: Any) -> Any:
+        assert self.name not in self.gpu.frozen and len(self.gpu.frozen) == len(NAMES) - 1
+        last = self.gpu.rounds[-1][1] if self.gpu.rounds else None
+        self.gpu.rounds.append((mode, self.name))
+        self.gpu.busy_looks = self.gpu.left_by(mode, self.name)
+        self.calls += 0 if mode.startswith("null") else 4
+        wall = ROUND_S if not mode.startswith("null") else AFTER_OWN_S if last == self.name else AFTER_OTHERS_S
+        return SimpleNamespace(walls_s=(wall,), finished=SimpleNamespace(claims_ms=(1.0,)), flushed=True)
+
+
+NAMES = ("solution", "eager")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(busy, "WAIT_S", 0.01)
+    monkeypatch.setattr(busy, "APART_S", 0.0)
+
+
+def series_on(gpu: Gpu, pairs: int) -> Series:
+    watch = Watch()
+    watch.calm_s = CALM_S
+    contest = SimpleNamespace(
+        device=SimpleNamespace(kind="cuda"),
+        size=Size(slots=4, calls=4),
+        how="fresh",
+        watch=watch,
+        contents=lambda seed: ([], None),
+        idle=lambda seed: ([], None),
+        verify=lambda stacks, done: None,
+    )
+    rule = SimpleNamespace(verdict=lambda ratios, *_: "rounds" if len(ratios) == pairs else None)
+    sides = [Fake(gpu, name) for name in NAMES]
+    probe = SimpleNamespace(sample=lambda: None)
+    return run_series(sides, contest, rule, lambda: 1, probe, lambda: None)  # type: ignore[arg-type]
+
+
+def batches(gpu: Gpu) -> list[str]:
+    return [name for mode, name in gpu.rounds if mode == "batch"]
+
+
+def test_sides_take_turns_in_going_first_and_one_runs_at_a_time() -> None:
+    gpu = Gpu()
+    found = series_on(gpu, 3)
+    warm, *counting = zip(*[iter(batches(gpu))] * 2, strict=True)
+    assert warm == ("solution", "eager")
+    assert counting == [("solution", "eager"), ("eager", "solution"), ("solution", "eager")]
+    assert [len(found.sides[name].walls_s) for name in NAMES] == [3, 3] and not gpu.frozen
+
+
+def test_rounds_without_work_are_told_apart_by_who_worked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(timing, "idle_round", lambda kind, *parts: told.append(parts) or 0.0)
+    monkeypatch.setattr(timing, "SINGLES_EVERY", 100)
+    series_on(Gpu(), 13)
+    after_others, after_own = told[-1]
+    assert len(after_others) == 2 and set(after_others) == {AFTER_OTHERS_S}
+    assert len(after_own) == 3 and set(after_own) == {AFTER_OWN_S}
+
+
+class LeftForGood(Gpu):
+    def left_by(self, mode: str, name: str) -> int:
+        return 10**9 if name == "solution" else 0
+
+
+def test_a_kernel_that_stays_ends_the_series_before_a_baseline_runs_beside_it() -> None:
+    gpu = LeftForGood()
+    with pytest.raises(Busy) as raised:
+        series_on(gpu, 20)
+    assert raised.value.lasting and gpu.rounds == [("batch", "solution")] and not gpu.frozen
+
+
+class LeftForAMoment(Gpu):
+    def left_by(self, mode: str, name: str) -> int:
+        return 5 if name == "solution" else 0
+
+
+def test_a_kernel_that_soon_ends_is_waited_for() -> None:
+    found = series_on(LeftForAMoment(), 20)
+    assert not any(look for part in found.looks.values() for look in part)
+
+
+class BeginsLater(Gpu):
+    """What was left waits for something else before it works, in every third round of the baseline."""
+
+    def left_by(self, mode: str, name: str) -> int:
+        count = batches(self).count("eager")
+        return 1 if (mode, name) == ("batch", "eager") and count % 3 == 0 else 0
+
+
+def test_work_that_begins_during_a_third_of_the_rounds_ends_the_series() -> None:
+    with pytest.raises(Busy) as raised:
+        series_on(BeginsLater(), 40)
+    assert not raised.value.lasting
+
+
+class Once(Gpu):
+    def left_by(self, mode: str, name: str) -> int:
+        return 1 if mode == "null-batch" and [one for one, _ in self.rounds].count(mode) == 1 else 0
+
+
+def test_a_disturbed_round_without_work_is_run_again() -> None:
+    gpu = Once()
+    found = series_on(gpu, 2)
+    assert [mode for mode, _ in gpu.rounds].count("null-batch") == 2
+    assert found.looks["null-batch"] == [True, False] and found.null_batch_s == AFTER_OWN_S
