@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,10 @@ CHEATS = HERE / "cheats"
 HONEST = HERE / "honest"
 
 Evaluate = Callable[..., Result]
+
+# In the background of a shell's script interrupts are ignored, and whatever is started from there inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def quick(**changes: object) -> Settings:
