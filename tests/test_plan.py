@@ -64,6 +64,8 @@ def test_a_solution_of_another_problem_with_the_same_last_name_is_left_out(root:
     own.write_text("class ModelNew: ...")
     (root / "solutions" / "fusion" / "conv_1.py").write_text("class ModelNew: ...")
     assert names(planned(root, "problems: [training/conv]\nworkload: cpu")) == ["training/conv/own[cpu]"]
+    of_fusion = names(planned(root, "problems: [fusion/conv]\nworkload: cpu"))
+    assert of_fusion == ["fusion/conv/fast_cuda[cpu]", "fusion/conv/naive[cpu]", "fusion/conv_1[cpu]"]
 
 
 def test_everything_by_default_in_the_devices_own_workload(root: Path) -> None:

@@ -68,11 +68,12 @@ def problem_for(solution_id: str, problem_ids: Iterable[str], root: Path | None)
     """The problem of these that a solution's name means, wherever it lies: its place, else its folder's or own name."""
     known = list(problem_ids)
     parent, _, own = solution_id.rpartition("/")
-    for place in (solution_id, parent):
+    places = (solution_id, parent, SAMPLE.sub("", solution_id))
+    for place in places:
         if place in known:
             return place
-    if problem_of(solution_id, root) or problem_of(SAMPLE.sub("", solution_id), root):
-        return None  # its place is that of another problem, whose last name may be the same
+    if any(problem_of(place, root) for place in places):
+        return None  # it lies where another problem's solutions do, whose last name may be the same
     for name in (parent.rpartition("/")[2], own, SAMPLE.sub("", own)):
         fitting = [full for full in known if name and _matches(full, name)]
         if len(fitting) == 1:
