@@ -68,7 +68,9 @@ def test_one_kind_of_round_does_not_hide_among_the_others() -> None:
 def test_who_ended_is_to_blame_only_if_nobody_works_any_more(watch: Watch) -> None:
     assert watch.stays_calm(taking(*[TURN_S] * 4, CALM_S), 0.02)
     assert not watch.stays_calm(taking(TURN_S), 0.02)
-    assert not watch.stays_calm(taking(*[CALM_S] * 9, *[TURN_S] * 3, CALM_S), 0.02)  # somebody else, who rests at times
+    assert not watch.stays_calm(taking(*[CALM_S] * 9, *[TURN_S] * 6, CALM_S), 0.02)  # somebody else, who rests at times
+    assert not watch.stays_calm(taking(*[CALM_S] * 3, *[TURN_S, CALM_S, CALM_S] * 500), 0.02)  # in short bursts
+    assert watch.stays_calm(taking(*[CALM_S] * 3, TURN_S, CALM_S), 0.05)  # a hiccup of the host
 
 
 class Worker:
@@ -105,7 +107,7 @@ class Worker:
 def test_a_disturbed_series_is_measured_again(watch: Watch) -> None:
     assert Worker(watch, None).examine() == 0
     assert Worker(watch, Busy(lasting=False), None).examine() == 1
-    over = Worker(watch, Busy(lasting=True), None)
+    over = Worker(watch, Busy(lasting=True), None)  # for long, but no more
     over.while_alive = CALM_S
     assert over.examine() == 1
 

@@ -148,3 +148,19 @@ def test_a_disturbed_round_without_work_is_run_again() -> None:
     found = series_on(gpu, 2)
     assert [mode for mode, _ in gpu.rounds].count("null-batch") == 2
     assert found.looks["null-batch"] == [True, False] and found.null_batch_s == AFTER_OWN_S
+
+
+class Third(Gpu):
+    """Disturbs the third round without work, which comes after another process."""
+
+    def left_by(self, mode: str, name: str) -> int:
+        return 1 if mode == "null-batch" and [one for one, _ in self.rounds].count(mode) == 3 else 0
+
+
+def test_one_that_is_run_again_comes_after_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(timing, "idle_round", lambda kind, *parts: told.append(parts) or 0.0)
+    monkeypatch.setattr(timing, "SINGLES_EVERY", 100)
+    series_on(Third(), 7)
+    after_others, after_own = told[-1]
+    assert not after_others and set(after_own) == {AFTER_OWN_S}

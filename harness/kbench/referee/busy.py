@@ -22,9 +22,10 @@ TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
 # Medians and quartiles of a baseline's rounds bear this share of disturbed ones; fewer looks than that say nothing.
 MOST, FEWEST = 0.25, 8
+HICCUPS = 0.05  # the share of looks that a host which is slow for once disturbs
 WAIT_S = 0.4  # before a round, for what was left to end
 APART_S = 0.005
-PARTING_S = 0.1  # until the device, too, has let go of a process that is gone
+PARTING_S = 0.3  # until the device, too, has let go of a process that is gone
 # How long nobody may be at work after a solution's end to show that it was the solution; longer where nobody was just
 # before, either.
 LEAST_S, LONG_S = 0.4, 3.0
@@ -83,12 +84,13 @@ class Watch:
             self.demand_calm(flush, PARTING_S)
         except Busy:
             return False
-        until = time.monotonic() + seconds
+        looks, until = [True], time.monotonic() + seconds
         while time.monotonic() < until:
-            if self.sees_work(flush):
+            looks.append(self.sees_calm(flush))
+            if not looks[-1] and self.sees_work(flush):
                 return False
             time.sleep(APART_S)
-        return True
+        return looks.count(False) <= HICCUPS * len(looks)
 
 
 def seconds_to_write(device: Device, words: torch.Tensor) -> float:

@@ -281,7 +281,7 @@ class Evaluation:
                 return run()
             except Busy as found:
                 self.draft.disturbed += 1
-                if found.lasting and watch.sees_work(flush):  # another series would only wait for it again
+                if found.lasting and not watch.sees_calm(flush):  # another series would only wait for it again
                     raise self._who_works(watch, flush, busy.LEAST_S) from None
         raise self._who_works(watch, flush, busy.LONG_S)
 

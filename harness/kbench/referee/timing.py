@@ -86,7 +86,8 @@ def run_series(
     while not series.stopped:
         in_time()
         if pair % NULLS_EVERY[kind] == 0:
-            nulls[after_own].extend(_null(sides, contest, next_seed(), series.looks))
+            walls, repeated = _null(sides, contest, next_seed(), series.looks)
+            nulls[after_own or repeated].extend(walls)
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair, series.looks)
@@ -172,19 +173,26 @@ def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[
     looks.setdefault(kind, []).append(not contest.watch.sees_calm(side.arena.flush_once))
 
 
-def _null(sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch") -> tuple[float, ...]:
-    """What a round costs without the work: filling, flush, copies, going and coming back."""
+def _null(
+    sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch"
+) -> tuple[tuple[float, ...], bool]:
+    """What a round costs without the work, and whether it was run again: one that ended beside somebody's work is.
+
+    Filling, flush, copies, going and coming back.
+    """
     stacks, generator = contest.idle(seed)
     span = _span(contest.size, 0)
     if mode == "null-single":
         span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
+    repeated = False
     while True:
         with _alone(sides[-1], sides), _watched(sides[-1], contest, looks, mode):
             run = sides[-1].round(mode, stacks, span, seed % 2**31, generator)
         seen = looks.get(mode)  # None where nobody looks: on the CPU
         if not (seen and seen[-1]):
-            return run.walls_s
+            return run.walls_s, repeated
         busy.demand_few([seen])
+        repeated = True
 
 
 def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:
@@ -193,7 +201,7 @@ def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> t
         return ()
     for name, run in _round(sides, contest, seed, 0, series.looks, "single").items():
         series.sides[name].singles_s += run.walls_s
-    return _null(sides, contest, seed, series.looks, "null-single")
+    return _null(sides, contest, seed, series.looks, "null-single")[0]
 
 
 def _span(size: Size, pair: int) -> slice:
