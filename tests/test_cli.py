@@ -9,11 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from click.testing import CliRunner
 from conftest import AFFINE, BROKEN, CHEATS, HERE, ROOT
-from kbench.cli.main import kbench
+from kbench.cli.main import COMMANDS, kbench
 from kbench.records import Result, result_schema
 from kbench.report import text
 
@@ -173,6 +174,12 @@ def test_golden_output(path: Path) -> None:
     lines = text.lines(result)
     assert max(map(len, lines)) <= 80
     assert "\n".join(lines) + "\n" == path.with_suffix(".txt").read_text()
+
+
+def test_the_list_of_commands_says_of_each_what_it_says_of_itself() -> None:
+    for name, said in COMMANDS.items():
+        command = kbench.get_command(click.Context(kbench), name)
+        assert command is not None and command.get_short_help_str(limit=200) == said
 
 
 def test_help_is_golden() -> None:

@@ -14,19 +14,19 @@ import click
 from kbench import __version__
 from kbench.errors import KbenchError, RefereeDied
 
-COMMANDS = (
-    "eval",
-    "run",
-    "leaderboard",
-    "compare",
-    "show",
-    "build",
-    "cache",
-    "list",
-    "lint-problem",
-    "doctor",
-    "schema",
-)
+COMMANDS = {
+    "eval": "Evaluate one solution of one problem.",
+    "run": "Evaluate many pairs, as a configuration says.",
+    "leaderboard": "Rank sets and solutions of one or several runs.",
+    "compare": "Say what changed between two runs.",
+    "show": "Show everything about one result.",
+    "build": "Build solutions ahead of time, without a GPU.",
+    "cache": "Show, prune or verify what earlier builds left.",
+    "list": "List problems, solutions, or both.",
+    "lint-problem": "Look for what makes a problem easy to cheat.",
+    "doctor": "Say what this machine has and what it lacks.",
+    "schema": "Print the JSON schema of a result or a configuration.",
+}
 INTERRUPTED = 130
 EXIT_CODES = """\b
 Exit codes:
@@ -39,10 +39,14 @@ Exit codes:
 
 
 class Lazy(click.Group):
-    """Imports a command when it is named, so that `--help` answers at once."""
+    """Imports a command when it is named, and for `--help` none, so that it answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
