@@ -9,7 +9,7 @@ from conftest import AFFINE, BROKEN, Evaluate
 
 SOLUTIONS = sorted((BROKEN / "solutions").glob("*.py"))
 REPLIES = sorted((BROKEN / "replies").iterdir())
-PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 4.0}
+PATIENCE = {"load": 5.0, "first-call": 5.0, "call": 4.0}
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)

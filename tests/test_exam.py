@@ -207,8 +207,8 @@ def test_a_model_that_is_another_the_second_time_is_wrong(warm: Referee, tmp_pat
 
 def test_a_slow_baseline_is_not_the_solutions_fault(warm: Referee, tmp_path: Path) -> None:
     problem = tmp_path / "slow.py"
-    slow = AFFINE.read_text().replace("def forward(self, x):", "def forward(self, x):\n        time.sleep(0.15)")
+    slow = AFFINE.read_text().replace("def forward(self, x):", "def forward(self, x):\n        time.sleep(0.1)")
     problem.write_text(slow.replace("import torch\n", "import time\n\nimport torch\n"))
     for _ in range(2):
-        result = warm.evaluate(problem, PLAIN, settings=quick(timeouts={"call": 0.25}))[0]
+        result = warm.evaluate(problem, PLAIN, settings=quick(timeouts={"call": 0.2}))[0]
         assert result.verdict == "passed", result.reason
