@@ -74,7 +74,7 @@ def test_who_ended_is_to_blame_only_if_nobody_works_any_more(watch: Watch) -> No
 
 
 class Worker:
-    """A GPU that is at work in each of these moments: before, between and after two series, and after the end."""
+    """A GPU that is at work until the solution is ended, unless told otherwise; series end as told."""
 
     def __init__(self, watch: Watch, *series: Busy | None) -> None:
         self.watch, self.series = watch, list(series)

@@ -92,12 +92,18 @@ def test_sides_take_turns_in_going_first_and_one_runs_at_a_time() -> None:
     assert [len(found.sides[name].walls_s) for name in NAMES] == [3, 3] and not gpu.frozen
 
 
-def test_rounds_without_work_are_told_apart_by_who_worked_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[Any, ...]] = []
+def told_apart(monkeypatch: pytest.MonkeyPatch, gpu: Gpu, pairs: int) -> tuple[list[float], list[float]]:
+    """The rounds without work of a series, after others and after their own."""
+    told: list[Any] = []
     monkeypatch.setattr(timing, "idle_round", lambda kind, *parts: told.append(parts) or 0.0)
     monkeypatch.setattr(timing, "SINGLES_EVERY", 100)
-    series_on(Gpu(), 13)
+    series_on(gpu, pairs)
     after_others, after_own = told[-1]
+    return after_others, after_own
+
+
+def test_rounds_without_work_are_told_apart_by_who_worked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    after_others, after_own = told_apart(monkeypatch, Gpu(), 13)
     assert len(after_others) == 2 and set(after_others) == {AFTER_OTHERS_S}
     assert len(after_own) == 3 and set(after_own) == {AFTER_OWN_S}
 
@@ -158,9 +164,5 @@ class Third(Gpu):
 
 
 def test_one_that_is_run_again_comes_after_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(timing, "idle_round", lambda kind, *parts: told.append(parts) or 0.0)
-    monkeypatch.setattr(timing, "SINGLES_EVERY", 100)
-    series_on(Third(), 7)
-    after_others, after_own = told[-1]
+    after_others, after_own = told_apart(monkeypatch, Third(), 7)
     assert not after_others and set(after_own) == {AFTER_OWN_S}

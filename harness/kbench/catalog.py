@@ -68,13 +68,14 @@ def problem_for(solution_id: str, problem_ids: Iterable[str], root: Path | None)
     """The problem of these that a solution's name means, wherever it lies: its place, else its folder's or own name."""
     known = list(problem_ids)
     parent, _, own = solution_id.rpartition("/")
-    places = (solution_id, parent, SAMPLE.sub("", solution_id))
+    unnumbered = SAMPLE.sub("", solution_id)
+    places = (solution_id, parent, unnumbered)
     for place in places:
         if place in known:
             return place
     if any(problem_of(place, root) for place in places):
         return None  # it lies where another problem's solutions do, whose last name may be the same
-    for name in (parent.rpartition("/")[2], own, SAMPLE.sub("", own)):
+    for name in (parent.rpartition("/")[2], own, unnumbered.rpartition("/")[2]):
         fitting = [full for full in known if name and _matches(full, name)]
         if len(fitting) == 1:
             return fitting[0]

@@ -16,13 +16,13 @@ import torch
 
 from kbench.device.interface import Device
 from kbench.errors import DoesNotFit
+from kbench.report.warn import HICCUPS
 
 FLUSHES = 10
 TRIES = 3
 LONGER, MORE_S = 2.0, 0.0003
 # Medians and quartiles of a baseline's rounds bear this share of disturbed ones; fewer looks than that say nothing.
 MOST, FEWEST = 0.25, 8
-HICCUPS = 0.05  # the share of looks that a host which is slow for once disturbs
 WAIT_S = 0.4  # before a round, for what was left to end
 APART_S = 0.005
 PARTING_S = 0.3  # until the device, too, has let go of a process that is gone

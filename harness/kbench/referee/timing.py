@@ -78,7 +78,6 @@ def run_series(
     series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
     # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
     _round(sides[::-1], contest, next_seed(), 1, series.looks)
-    after_own = True  # the side that runs the rounds without work was the last one
     nulls: tuple[list[float], list[float]] = ([], [])  # where another process worked before it, and where its own did
     null_singles: list[float] = []
     began = time.monotonic()
@@ -87,7 +86,8 @@ def run_series(
         in_time()
         if pair % NULLS_EVERY[kind] == 0:
             walls, repeated = _null(sides, contest, next_seed(), series.looks)
-            nulls[after_own or repeated].extend(walls)
+            # The side that runs these was the last one in the warm round and in even pairs.
+            nulls[repeated or pair == 0 or pair % 2 == 1].extend(walls)
         if pair % SINGLES_EVERY == 0:
             null_singles += _single(sides, contest, next_seed(), series)
         runs = _round(sides, contest, next_seed(), pair, series.looks)
@@ -100,7 +100,7 @@ def run_series(
         series.telemetry += [sample] if sample else []
         series.null_batch_s = idle_round(kind, *nulls)
         series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
-        pair, after_own = pair + 1, pair % 2 == 0
+        pair += 1
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
         beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[kind]
         calls = min(side.calls for side in sides)

@@ -8,7 +8,7 @@ from kbench.records import Attestation, Timing, Warn
 
 NOISY = {"cpu": 0.10, "cuda": 0.03}
 CLOCK_SPREAD = 0.05
-BUSY = 0.05  # of a baseline's rounds: below that it may be a hiccup of the host
+HICCUPS = 0.05  # the share of looks at a GPU that a host which is slow for once disturbs
 
 
 def of_jail(lacking: dict[str, str]) -> Iterator[Warn]:
@@ -52,7 +52,7 @@ def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | Non
 
 def of_looks(looks: Sequence[bool], given_up: int) -> Iterator[Warn]:
     """`looks` tell of each round of a baseline whether something was at work on the GPU after it."""
-    if given_up or sum(looks) > BUSY * len(looks):
+    if given_up or sum(looks) > HICCUPS * len(looks):
         again = f", and {given_up} earlier series" if given_up else ""
         yield Warn(
             code="busy",
