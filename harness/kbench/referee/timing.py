@@ -18,8 +18,9 @@ from kbench.referee.side import Mode, Run, Side
 from kbench.referee.size import Size
 from kbench.stats import StopRule, idle_round, median, undisturbed
 
-# A round without work every so many pairs. An odd number: what was timed before it then is in turn another process and
-# its own, after which on a GPU it takes some 60 us less, with the host's caches warm. Rounds that count meet both.
+# A round without work first, and in the last of every so many pairs. An odd number: what was timed before it then is in
+# turn another process and its own, after which on a GPU it takes some 60 us less, with the host's caches warm. Rounds
+# that count meet both, and so the shortest series of ten pairs has two samples of each.
 NULLS_EVERY = {"cuda": 3, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
@@ -84,7 +85,7 @@ def run_series(
     pair, kind = 0, contest.device.kind
     while not series.stopped:
         in_time()
-        if pair % NULLS_EVERY[kind] == 0:
+        if pair == 0 or pair % NULLS_EVERY[kind] == NULLS_EVERY[kind] - 1:
             walls, repeated = _null(sides, contest, next_seed(), series.looks)
             # The side that runs these was the last one in the warm round and in even pairs.
             nulls[repeated or pair == 0 or pair % 2 == 1].extend(walls)
