@@ -52,7 +52,7 @@ def of_timing(timing: Timing, foreign: list[int], attestation: Attestation | Non
 
 def of_looks(looks: Sequence[bool], given_up: int) -> Iterator[Warn]:
     """`looks` tell of each round of a baseline whether something was at work on the GPU after it."""
-    if given_up or sum(looks) > HICCUPS * len(looks):
+    if given_up or sum(looks) > max(1, HICCUPS * len(looks)):
         again = f", and {given_up} earlier series" if given_up else ""
         yield Warn(
             code="busy",
