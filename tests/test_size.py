@@ -16,9 +16,13 @@ def chosen(kind: str, free: int, inputs: int, outputs: int, flush: int, call_s: 
 
 
 def test_short_calls_are_many_and_long_ones_a_few() -> None:
-    assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1e-6).calls == 100
+    assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1e-6).calls == 96
     assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1e-3).calls == 8
     assert chosen("cuda", 100 * GB, MB, MB, 64 * MB, 1.0).calls == 4
+
+
+def test_a_gpus_rounds_have_the_same_calls_where_the_first_idea_differs_a_little() -> None:
+    assert {chosen("cuda", 100 * GB, MB, MB, 64 * MB, us * 1e-6).calls for us in range(190, 235, 5)} == {32}
 
 
 def test_a_round_takes_no_more_than_its_share_of_the_memory() -> None:
