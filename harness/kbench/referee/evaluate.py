@@ -179,14 +179,23 @@ class Evaluation:
         return exam
 
     def _construct(self, exam: Exam, name: str) -> Constructed:
-        constructed = self._solution().construct(exam.weights_seed(name), exam.pickled)
+        self._solution().begin(exam.weights_seed(name), exam.pickled)
+        exam.begin(name)
+        constructed = self._solution().constructed()
         self.draft.changed = tuple(dict.fromkeys((*self.draft.changed, *constructed.changed)))
         return constructed
 
     def _check(self, exam: Exam, name: str, constructed: Constructed) -> Instance:
         """A model with new weights on all sides, then the trials of this instance."""
         solution = self._solution()
+        waiting = exam.lacking(name, timed=name == "second")
+        for side in waiting:  # they construct theirs while the reference's first trial is made
+            with self._at_no_cost(side):
+                side.begin(exam.weights_seed(name), exam.pickled)
         instance = exam.instance(name, constructed)
+        for side in waiting:
+            with self._at_no_cost(side):
+                self._give_weights(side, side.constructed(), instance)
         self.draft.weights = "loaded" if instance.signature.loaded else "seeded"
         if instance.signature.loaded:
             weights.hand_over(instance.case.model, list(instance.signature.buffers), solution)
@@ -194,9 +203,11 @@ class Evaluation:
         if solution.arena is None:
             self._open(exam, instance)
         check.run(solution, instance.case, trial, 0, self._word(), self.draft.findings)
-        if exam.must_prepare(instance, timed=name == "second"):
-            for side in exam.baselines:
-                self._prepare_baseline(side, exam, instance, trial)
+        for side in waiting:
+            with self._at_no_cost(side):
+                check.run(side, instance.case, trial, 0, self._word(), Findings())
+        if waiting:
+            exam.given(name)
         del trial  # a truth in float64 may be most of the memory there is
         if name == "first":
             self._trials(exam, instance)
@@ -217,16 +228,20 @@ class Evaluation:
             self._in_time()
             check.run(self._solution(), instance.case, exam.trial(instance, number), number % 2, self._word(), findings)
 
-    def _prepare_baseline(self, side: Side, exam: Exam, instance: Instance, trial: check.Trial) -> None:
+    def _give_weights(self, side: Side, own: Constructed, instance: Instance) -> None:
+        if weights.agree(instance.case.model, own):
+            weights.hand_over(instance.case.model, weights.shared_buffers(instance.case.model, own), side)
+
+    @contextlib.contextmanager
+    def _at_no_cost(self, baseline: Side) -> Iterator[None]:
+        """What a baseline takes or does wrong is not the solution's."""
         began = time.monotonic()
         try:
-            own = side.construct(instance.seed, exam.pickled)
-            if weights.agree(instance.case.model, own):
-                weights.hand_over(instance.case.model, weights.shared_buffers(instance.case.model, own), side)
-            check.run(side, instance.case, trial, 0, self._word(), Findings())
+            yield
         except Stopped as stop:
-            raise side.blamed(stop) from None
-        self.deadline += time.monotonic() - began
+            raise baseline.blamed(stop) from None
+        finally:
+            self.deadline += time.monotonic() - began
 
     def _open(self, exam: Exam, instance: Instance) -> None:
         self.staff.make_room()
@@ -236,6 +251,7 @@ class Evaluation:
         try:
             for side in fresh:
                 side.offer(plan, exam.size)
+            exam.foresee(instance)  # opening it takes a worker some time
             for side in fresh:
                 side.opened()
         except (MemoryError, torch.OutOfMemoryError) as error:

@@ -52,7 +52,6 @@ class Instance:
 
     name: str
     signature: Signature
-    seed: int
     case: Case
     given: Any
     first: Trial | None  # None once it was used, where it is too large to keep
@@ -87,10 +86,11 @@ class Exam:
         self.plan: Plan | None = None
         self.size = Size(0, 0)
         self.uses = 0
-        self._instances: dict[tuple[str, Signature], Instance] = {}
         self._bound: Signature | None = None  # of the solutions that this exam is for: outputs depend on it
-        self._held: tuple[str, Signature] | None = None  # the instance that the baselines hold
-        self._checked: set[tuple[str, Signature]] = set()
+        self._models: dict[str, torch.nn.Module] = {}  # of instances to come
+        self._instances: dict[str, Instance] = {}
+        self._held: str | None = None  # the instance that the baselines hold
+        self._checked: set[str] = set()
         self._kept_bytes = 0
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
@@ -122,9 +122,15 @@ class Exam:
     def weights_seed(self, name: str) -> int:
         return self.seeds.for_use("weights", name)
 
+    def begin(self, name: str) -> None:
+        """Constructs the reference's model of an instance, if there is none: meanwhile others construct theirs."""
+        if name not in self._instances and name not in self._models:
+            with self.problem_code():
+                self._models[name] = self.reference.construct(self.arguments, self.weights_seed(name))
+
     def signature(self, constructed: Constructed) -> Signature:
         """Compared with a model as it is constructed: names and shapes, no values."""
-        model = self._any_model()
+        model = next(iter([*(known.case.model for known in self._instances.values()), *self._models.values()]))
         loaded = weights.agree(model, constructed)
         return Signature(loaded, tuple(weights.shared_buffers(model, constructed)) if loaded else ())
 
@@ -134,12 +140,13 @@ class Exam:
 
     def instance(self, name: str, constructed: Constructed) -> Instance:
         """The one that a solution constructed like this is held against."""
+        self.begin(name)
         signature = self._bound = self.signature(constructed)
-        known = self._instances.get((name, signature))
+        known = self._instances.get(name)
         if known is None:
             known = self._made(name, signature, constructed)
             if known.first and self._may_keep(known.first):
-                self._instances[name, signature] = known
+                self._instances[name] = known
         return known
 
     def trial(self, instance: Instance, number: int) -> Trial:
@@ -159,7 +166,7 @@ class Exam:
     def _first(self, instance: Instance) -> Trial:
         trial = instance.first
         assert trial
-        if (instance.name, instance.signature) not in self._instances:
+        if instance.name not in self._instances:
             instance.first = None
         return trial
 
@@ -181,6 +188,18 @@ class Exam:
             if trial is None or self._may_keep(trial):
                 instance.transforms[name] = trial
             yield name, trial
+
+    def foresee(self, instance: Instance) -> None:
+        """Makes the trials to come while others are busy; those that are too large to keep are made in their turn."""
+        if instance.first is None:
+            return
+        for name, trial in self.transformed(instance):
+            if trial and name not in instance.transforms:
+                return
+        for number in range(1, self.asked.trials):
+            self.trial(instance, number)
+            if number not in instance.trials:
+                return
 
     def open(self, instance: Instance) -> Plan:
         """How large an arena has to be."""
@@ -208,28 +227,29 @@ class Exam:
     def _limits(self) -> limits.Limits | None:
         return limits.known(self.device, default_folder())
 
-    def must_prepare(self, instance: Instance, timed: bool) -> bool:
-        """Whether the baselines have to be given this instance: to be checked once, and whenever it is timed.
+    def lacking(self, name: str, timed: bool) -> list[Side]:
+        """The baselines that have to be given this instance: to be checked once, and whenever it is timed.
 
-        Who asks does so: the next answer counts on it.
+        Who asks begins to: from now on they hold none until `given` says so.
         """
-        now = (instance.name, instance.signature)
-        needed = now not in self._checked or (timed and self._held != now)
-        if needed:
-            self._checked.add(now)
-            self._held = now
-        return needed
+        if name in self._checked and not (timed and self._held != name):
+            return []
+        self._held = None
+        return self.baselines
+
+    def given(self, name: str) -> None:
+        self._checked.add(name)
+        self._held = name
 
     def close(self, end: Callable[[Side], None]) -> None:
         for side in self.baselines:
             end(side)
         self.baselines = []
-        self._instances = {}
+        self._instances, self._models = {}, {}
 
     def _made(self, name: str, signature: Signature, constructed: Constructed) -> Instance:
-        seed = self.weights_seed(name)
+        model = self._models.pop(name)
         with self.problem_code():
-            model = self.reference.construct(self.arguments, seed)
             if signature.loaded:
                 randomise_constants(model, torch.Generator().manual_seed(self.seeds.for_use("constants", name)))
             case = Case(self.reference, model, (), signature.buffers, None, self._asked_tolerance)
@@ -240,7 +260,7 @@ class Exam:
             check.demand_sound(case, first)
         parts = [given, case.upstream] if case.upstream is not None else given
         skeleton = tree.describe(parts, strides=True)
-        return Instance(name, signature, seed, case, given, first, first.skeleton, skeleton)
+        return Instance(name, signature, case, given, first, first.skeleton, skeleton)
 
     def _complete(self, case: Case, given: Any, constructed: Constructed | None) -> None:
         """What counts as output beside the returned value: changed buffers, and gradients."""
@@ -279,12 +299,6 @@ class Exam:
             other = self.reference.draw(self.seeds.for_use("shape", number))
             seen.append(tree.describe(case.expected(self.reference.run(case.model, other, case.upstream))))
         return seen[0] if all(one == seen[0] for one in seen) else tree.roomier(seen)
-
-    def _any_model(self) -> torch.nn.Module:
-        if self._instances:
-            return next(iter(self._instances.values())).case.model
-        with self.problem_code():
-            return self.reference.construct(self.arguments, self.weights_seed("shapes"))
 
     def _may_keep(self, trial: Trial) -> bool:
         """While all that is kept is small: a truth in float64 may be most of the memory there is."""

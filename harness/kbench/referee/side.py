@@ -86,9 +86,13 @@ class Side:
     def load(self, order: Load) -> Loaded:
         return self.handle.ask(order, Loaded, self.seconds["load"])
 
-    def construct(self, seed: int, arguments: bytes) -> Constructed:
+    def begin(self, seed: int, arguments: bytes) -> None:
+        """Has the model constructed, which may take a while: `constructed` waits for it."""
         self.handle.stage = "load"
-        made = self.handle.ask(Construct(seed=seed, arguments=arguments), Constructed, self.seconds["load"])
+        self.handle.send(Construct(seed=seed, arguments=arguments))
+
+    def constructed(self) -> Constructed:
+        made = self.handle.expect(Constructed, self.seconds["load"])
         if made.specs and len(made.specs) != len(made.parameters) + len(made.buffers):
             raise Stopped(ruling.of_protocol("weights without shapes"))
         return made
