@@ -75,6 +75,27 @@ def test_a_home_stays_where_others_are_done_or_are_for_another_kind() -> None:
     assert taken(made, "cuda:0").pair.problem_id == "d"  # at home on the other one, which is busy
 
 
+def test_a_device_waits_for_its_builds_at_home_but_not_for_the_last_of_them() -> None:
+    made = schedule([pair(problem) for problem in "abcd"], ("cuda:0", "cuda:1"), built=False)
+    a, b, c, d = (made.to_build() for _ in range(4))
+    assert a and b and c and d
+    made.built(b)
+    made.built(d)
+    assert made.take("cuda:0") is None and not made.idle("cuda:0")
+    made.built(c)
+    assert taken(made, "cuda:0") is c
+    made.finish("cuda:0")
+    assert taken(made, "cuda:0") is d  # only `a` is left at home, and nobody knows how long that takes
+
+
+def test_what_failed_at_home_keeps_nobody_there() -> None:
+    made = schedule([pair(problem) for problem in "abcdef"], ("cuda:0", "cuda:1"), retries=2)
+    for name in "ace":
+        assert taken(made, "cuda:0").pair.problem_id == name
+        assert made.fail("cuda:0")
+    assert taken(made, "cuda:0").pair.problem_id == "f"
+
+
 def test_what_is_not_built_is_not_taken_and_builds_go_in_order() -> None:
     made = schedule([pair("a"), pair("b")], built=False)
     assert made.take("cuda:0") is None

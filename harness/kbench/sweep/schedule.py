@@ -49,12 +49,14 @@ class Schedule:
 
     def take(self, device: str) -> Task | None:
         """The next pair for a device: of the case it is warm for, else of one that no other is busy with."""
-        ready = [task for task in self.waiting if self._may(task, device) and task.built]
+        able = [task for task in self.waiting if self._may(task, device)]
+        # Taking what others have built would only make them wait for their builds in turn; the last one may take long.
+        stays = sum(self._is_home(task, device) for task in able) > 1
+        ready = [task for task in able if task.built and not (stays and self._is_away(task, device))]
         if self.stopped or not ready:
             return None
-        warm = self.devices.get(device)
         others = {case for name, case in self.devices.items() if name != device}
-        chosen = min(ready, key=lambda task: self._rank(task, device, warm, others))
+        chosen = min(ready, key=lambda task: self._rank(task, device, others))
         self.waiting.remove(chosen)
         self.running[device] = chosen
         self.devices[device] = chosen.pair.case
@@ -118,17 +120,24 @@ class Schedule:
     def left(self) -> int:
         return len(self.waiting) + len(self.running)
 
-    def _rank(self, task: Task, device: str, warm: Case | None, others: set[Case | None]) -> tuple[bool | int, ...]:
-        """The least is taken first.
+    def _rank(self, task: Task, device: str, others: set[Case | None]) -> tuple[bool | int, ...]:
+        """The least is taken first. Who has nothing to do at home takes from the end, where it is missed last."""
+        case, away = task.pair.case, self._is_away(task, device)
+        return case != self.devices[device], case in others, away, -self._home(task) if away else 0, task.number
 
-        A problem has its home among the devices, the same in every run of the same plan: two GPUs of one name differ by
-        a percent, and more where atomics meet. Who has nothing to do at home takes from the end, where it is missed
-        last.
+    def _home(self, task: Task) -> int:
+        return self._homes[task.pair.device, task.pair.problem_id]
+
+    def _is_home(self, task: Task, device: str) -> bool:
+        """A problem has its home among the devices, the same in every run of the same plan: two GPUs of one name differ
+        by a percent, and more where atomics meet.
         """
-        case, number = task.pair.case, self._homes[task.pair.device, task.pair.problem_id]
         alike = sorted(name for name in self.devices if kind_of(name) == task.pair.device)
-        away = case != warm and alike[number % len(alike)] != device
-        return case != warm, case in others, away, -number if away else 0, task.number
+        return alike[self._home(task) % len(alike)] == device
+
+    def _is_away(self, task: Task, device: str) -> bool:
+        """What a device is warm for, it finishes."""
+        return task.pair.case != self.devices[device] and not self._is_home(task, device)
 
     def _may(self, task: Task, device: str) -> bool:
         """A pair that failed on a device goes elsewhere while there is an elsewhere of its kind."""
