@@ -8,7 +8,7 @@ uneven sizes in one launch, and bringing the results back.
 import torch
 from torch import nn
 
-tokens, width, hidden, experts, chosen = 4096, 1024, 2048, 8, 2
+tokens, width, hidden, experts, chosen = 16384, 1024, 2048, 8, 2
 
 KBENCH = dict(
     workloads={

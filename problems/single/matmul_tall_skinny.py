@@ -7,7 +7,7 @@ the output most of the GPU stands idle: a good solution splits the inner dimensi
 import torch
 from torch import nn
 
-rows, inner, columns = 128, 262144, 256
+rows, inner, columns = 128, 524288, 256
 
 KBENCH = dict(
     workloads={

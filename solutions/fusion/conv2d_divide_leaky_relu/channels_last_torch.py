@@ -15,6 +15,6 @@ class ModelNew(nn.Module):
         self.divisor = divisor
 
     def forward(self, x):
-        with torch.backends.cudnn.flags(allow_tf32=False):
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             x = self.conv(x.to(memory_format=torch.channels_last))
         return F.leaky_relu_(x.div_(self.divisor), negative_slope=0.01).contiguous()
