@@ -160,9 +160,8 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """The elements at flat `places` of every row."""
-    if stack.dim() == 1:
-        return stack.unsqueeze(1)[:, places].clone()
-    return stack.reshape(stack.shape[0], -1)[:, places].clone()
+    rows = stack.unsqueeze(1) if stack.dim() == 1 else stack.reshape(stack.shape[0], -1)
+    return rows.index_select(1, places)
 
 
 def _itemsizes(skeleton: Skeleton) -> list[int]:
