@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +19,7 @@ from kbench.referee.nest import same
 from kbench.referee.ruling import Stopped
 from kbench.referee.side import Run, Side
 from kbench.referee.size import Size
+from kbench.settings import EAGER
 
 IDLE_BYTES = 1 << 28
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
@@ -92,18 +94,54 @@ class Contest:
                 raise one.side.blamed(_late_outputs())
         varying = self.plain or any(one.run.finished.odd for one in done)
         count = done[0].span.stop - done[0].span.start
+        teller = None if varying else self._teller(done)
+        spot = secrets.randbelow(count)
         for first in range(0, count, self.group):
             rows = range(first, min(first + self.group, count))
+            if teller and self._agree(done, teller, rows, stacks, spot):
+                continue
             expected = [self._reference(stacks, row) for row in rows]
             for one in done:
                 try:
-                    if varying or not _alike([value for value, _ in expected]):
-                        self._verify_varying(one, expected, rows, stacks)
-                    else:
-                        self._verify_alike(one, expected, rows, stacks)
-                    self._verify_inputs(one, expected, rows, stacks)
+                    self._hold(one, expected, rows, stacks, varying)
                 except Stopped as stop:
                     raise one.side.blamed(stop) from None
+
+    def _teller(self, done: list[Done]) -> Done | None:
+        """The side that ran the reference itself on these contents: running it again takes as long as the timed calls.
+
+        Only where its outputs were copied into memory of our own: on a GPU they are not.
+        """
+        if self.device.kind != "cpu" or not self.case.reference.leaves_inputs:
+            return None
+        return next((one for one in done if one.side.name == EAGER), None)
+
+    def _agree(self, done: list[Done], teller: Done, rows: range, stacks: list[torch.Tensor], spot: int) -> bool:
+        """Whether all have what the teller has, and that is right where it is looked at: in one call of the round.
+
+        Where they do not, the reference is run for all of these calls, and says who is wrong.
+        """
+        told: list[Expected] = [
+            (tree.rebuild(self.usual, iter([stack[row] for stack in teller.taken])), []) for row in rows
+        ]
+        try:
+            for one in done:
+                self._hold(one, told, rows, stacks)
+            if spot in rows:
+                self._hold(teller, [self._reference(stacks, spot)], range(spot, spot + 1), stacks)
+        except Stopped:
+            return False
+        return True
+
+    def _hold(
+        self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor], varying: bool = False
+    ) -> None:
+        """Raises Stopped where a side's outputs or inputs are other than expected."""
+        if varying or not _alike([value for value, _ in expected]):
+            self._verify_varying(one, expected, rows, stacks)
+        else:
+            self._verify_alike(one, expected, rows, stacks)
+        self._verify_inputs(one, expected, rows, stacks)
 
     def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
         outcome = self.case.reference.run(self.case.model, *self._call(stacks, row), wait=False)

@@ -123,6 +123,11 @@ class Reference:
             self._changes_inputs = not all(map(nest.same, before, after))
         return after if self._changes_inputs else before
 
+    @property
+    def leaves_inputs(self) -> bool:
+        """As its first call showed."""
+        return self._changes_inputs is False
+
     def truth(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> tuple[Outcome, str]:
         """The reference in float64 where it fits and can, else in float32 with TF32 off."""
         with exact_products():
