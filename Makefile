@@ -22,9 +22,10 @@ test: install lint types
 	$(BIN)/python -m pytest
 	@if [ -n "$(GPU)" ]; then $(BIN)/python -m pytest -m gpu; fi
 
-# Every cheat and every honest twin, twenty times.
+# Every cheat and every honest twin: twenty times on the CPU, and five times those that need a GPU.
 trust: install
 	KBENCH_TRUST_ROUNDS=20 $(BIN)/python -m pytest tests/test_trust.py
+	@if [ -n "$(GPU)" ]; then KBENCH_TRUST_ROUNDS=5 $(BIN)/python -m pytest -m gpu tests/test_trust.py; fi
 
 lint: install
 	$(BIN)/ruff check .
