@@ -34,6 +34,7 @@ class Schedule:
         self.devices: dict[str, Case | None] = {}  # the case that each is warm for
         self.stopped: str | None = None
         self._homes = _numbered([*planned, *pairs])
+        self._begun: Counter[str | None] = Counter()  # builds, by the device that is home
         self._faults: dict[str, set[str]] = {}  # by device, the problems that met faults since its last result
 
     def join(self, device: str) -> None:
@@ -64,14 +65,16 @@ class Schedule:
         return chosen
 
     def to_build(self) -> Task | None:
-        """The next pair to build ahead of its turn."""
+        """The next pair to build ahead of its turn: every device has its own to wait for."""
         if self.stopped:
             return None
-        for task in self.waiting:
-            if not task.built and task.number not in self.building:
-                self.building.add(task.number)
-                return task
-        return None
+        left = [task for task in self.waiting if not task.built and task.number not in self.building]
+        if not left:
+            return None
+        chosen = min(left, key=lambda task: (self._begun[self._place(task)], task.number))
+        self._begun[self._place(chosen)] += 1
+        self.building.add(chosen.number)
+        return chosen
 
     def built(self, task: Task) -> None:
         self.building.discard(task.number)
@@ -132,8 +135,11 @@ class Schedule:
         """A problem has its home among the devices, the same in every run of the same plan: two GPUs of one name differ
         by a percent, and more where atomics meet.
         """
+        return self._place(task) == device
+
+    def _place(self, task: Task) -> str | None:
         alike = sorted(name for name in self.devices if kind_of(name) == task.pair.device)
-        return alike[self._home(task) % len(alike)] == device
+        return alike[self._home(task) % len(alike)] if alike else None
 
     def _is_away(self, task: Task, device: str) -> bool:
         """What a device is warm for, it finishes."""
