@@ -80,9 +80,12 @@ class Blamed(Stopped):
         self.name = name
 
 
-@pytest.fixture(scope="module")
-def of_cpu() -> Round:
-    return Round()
+@pytest.fixture(scope="module", params=[CALLS, 2, 4])
+def of_cpu(request: pytest.FixtureRequest) -> Round:
+    """Its calls are compared all at once, or in groups."""
+    made = Round()
+    made.contest.group = request.param
+    return made
 
 
 def test_beside_eager_the_reference_runs_once_a_round(of_cpu: Round) -> None:

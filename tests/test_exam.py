@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import AFFINE, BROKEN, ROOT, quick
+from conftest import AFFINE, BROKEN, HERE, ROOT, quick
+from kbench import problem, tree
 from kbench.client import Referee
+from kbench.device.cpu import Cpu
 from kbench.errors import ProblemFault
+from kbench.protocol import Constructed
+from kbench.referee import check
+from kbench.referee.exam import Exam, Instance
 from kbench.referee.main import SPARES
 
 FAILURES = sorted(
@@ -21,6 +26,15 @@ FAILURES = sorted(
     if path.name.startswith(("load_failed", "wrong", "crashed", "cheated", "out_of_memory"))
 )
 PLAIN = BROKEN / "solutions" / "passed__plain.py"
+SPIN = """        import threading, time
+        end = time.monotonic() + 0.5
+        def spin():
+            square = torch.ones(256, 256)
+            while time.monotonic() < end:
+                square @ square
+        for _ in range(3):
+            threading.Thread(target=spin, daemon=True).start()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +76,65 @@ def test_solutions_whose_weights_differ_share_an_exam(warm: Referee, tmp_path: P
     verdicts = [warm.evaluate(AFFINE, path, settings=quick())[0] for path in (PLAIN, other, PLAIN, other)]
     assert [one.verdict for one in verdicts] == ["passed"] * 4, [one.reason for one in verdicts]
     assert [one.solution.weights for one in verdicts] == ["loaded", "seeded", "loaded", "seeded"]
+
+
+def test_a_solution_cannot_choose_how_many_calls_a_round_has(warm: Referee, tmp_path: Path) -> None:
+    """Its threads keep every core busy from its construction on, and it has weights of its own: the exam is renewed."""
+    problem = HERE / "fixtures" / "own_kernel.py"
+    text = problem.read_text().replace("class Model(", "class ModelNew(").replace("custom_kernel=True", "")
+    busy = text.replace("        super().__init__()\n", f"        super().__init__()\n{SPIN}")
+    calls = []
+    for name, solution in (("calm", text), ("busy", busy.replace("self.bias", "self.shift"))):
+        (tmp_path / f"{name}.py").write_text(solution)
+        with Referee("cpu", root=str(ROOT)) as fresh:
+            (found,) = fresh.evaluate(problem, tmp_path / f"{name}.py", ("cpu",), quick())
+        assert found.timing, (found.reason, found.log)
+        calls.append(found.timing.calls_per_round)
+    assert max(calls) <= 2 * min(calls), calls
+
+
+def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, list[str]]:
+    """One with its first instance, that keeps so many trials; and the names of those that are made."""
+    made: list[str] = []
+
+    def prepared(case: check.Case, given: object, name: str) -> check.Trial:
+        made.append(name)
+        return prepare(case, given, name)
+
+    prepare = check.prepare
+    monkeypatch.setattr(check, "prepare", prepared)
+    source = problem.read(AFFINE, "affine")
+    settings = problem.settings(source, problem.load(source))
+    found = Exam(source, settings, "cpu", Cpu(), quick(trials=4), contextlib.nullcontext)
+    kept: list[object] = []
+
+    def may_keep(trial: check.Trial) -> bool:
+        kept.append(trial)
+        found._is_full |= len(kept) > room
+        return len(kept) <= room
+
+    monkeypatch.setattr(found, "_may_keep", may_keep)
+    found.begin("first")
+    model = found._models["first"]
+    specs = tuple(tree.describe_tensor(value) for value in model.parameters())
+    constructed = Constructed(tuple(dict(model.named_parameters())), (), specs)  # type: ignore[arg-type]
+    instance = found.instance("first", constructed)
+    made.clear()
+    return found, instance, made
+
+
+def test_trials_are_foreseen_once_for_all_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, instance, made = exam(monkeypatch, room=100)
+    for _ in range(2):
+        found.foresee(instance)
+    assert made == ["one", "sign", "scale", *(f"trial {number} of the first instance" for number in (2, 3, 4))]
+
+
+def test_what_is_too_large_to_keep_is_not_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, instance, made = exam(monkeypatch, room=2)
+    for _ in range(3):
+        found.foresee(instance)
+    assert made == ["one", "sign"]  # of which the second was one too many
 
 
 def test_a_baseline_that_died_in_between_is_replaced(warm: Referee) -> None:

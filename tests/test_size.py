@@ -10,9 +10,9 @@ GB, MB = 2**30, 2**20
 
 
 def chosen(kind: str, free: int, inputs: int, outputs: int, flush: int, call_s: float, sides: int = 2) -> Size:
-    device = SimpleNamespace(kind=kind, free_bytes=lambda: free, cache_bytes=lambda: 32 * MB)
+    device = SimpleNamespace(kind=kind, cache_bytes=lambda: 32 * MB)
     plan = SimpleNamespace(input_bytes=inputs, output_bytes=outputs, flush_bytes=flush)
-    return size(device, plan, sides, call_s)  # type: ignore[arg-type]
+    return size(device, free, plan, sides, call_s)  # type: ignore[arg-type]
 
 
 def test_short_calls_are_many_and_long_ones_a_few() -> None:
@@ -23,6 +23,7 @@ def test_short_calls_are_many_and_long_ones_a_few() -> None:
 
 def test_a_gpus_rounds_have_the_same_calls_where_the_first_idea_differs_a_little() -> None:
     assert {chosen("cuda", 100 * GB, MB, MB, 64 * MB, us * 1e-6).calls for us in range(190, 235, 5)} == {32}
+    assert {chosen("cuda", free * GB // 4, MB, MB, 144 * MB, 1e-6).calls for free in range(88, 97)} == {16}
 
 
 def test_a_round_takes_no_more_than_its_share_of_the_memory() -> None:

@@ -111,7 +111,7 @@ class Evaluation:
             # also the one that is timed.
             constructed = self._construct(exam, "first")
             if not exam.suits(constructed):
-                exam = self._renewed()
+                exam = self._renewed(exam)
                 constructed = self._construct(exam, "first")
             self._check(exam, "first", constructed)
             constructed = self._construct(exam, "second")
@@ -130,6 +130,8 @@ class Evaluation:
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
             # Before the solution, which may fail: the exam is for the next one too.
             self._load_baselines(exam)
+            self.staff.see_off()
+            exam.survey()
             handle = self.solution.handle
             handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
             path = self._placed(self.solution)
@@ -171,12 +173,13 @@ class Evaluation:
         threads, grad = info.threads or 1, self.exams.of_problem.grad
         return Load(path=path, device=self.device.kind, threads=threads, grad=grad, **options)
 
-    def _renewed(self) -> Exam:
+    def _renewed(self, exam: Exam) -> Exam:
         """An exam for a solution whose outputs are others: gradients and buffers that it shares with the reference."""
         self.exams.drop()
-        exam = self._exam()
-        self._load_baselines(exam)
-        return exam
+        renewed = self._exam()
+        self._load_baselines(renewed)
+        renewed.surveyed = exam.surveyed  # now the solution could change it
+        return renewed
 
     def _construct(self, exam: Exam, name: str) -> Constructed:
         self._solution().begin(exam.weights_seed(name), exam.pickled)
@@ -251,11 +254,12 @@ class Evaluation:
         try:
             for side in fresh:
                 side.offer(plan, exam.size)
-            exam.foresee(instance)  # opening it takes a worker some time
-            for side in fresh:
-                side.opened()
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
+        exam.foresee(instance)  # opening it takes a worker some time
+        try:
+            for side in fresh:
+                side.opened()
         except Stopped:
             self.exams.discard()  # an answer of a baseline may be on its way
             raise

@@ -46,6 +46,14 @@ class Signature:
     buffers: tuple[str, ...]  # that both have
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What decides how many calls a round has."""
+
+    call_s: float
+    free_bytes: int
+
+
 @dataclass
 class Instance:
     """The reference with one set of weights."""
@@ -92,6 +100,8 @@ class Exam:
         self._held: str | None = None  # the instance that the baselines hold
         self._checked: set[str] = set()
         self._kept_bytes = 0
+        self._is_full = False
+        self.surveyed: Survey | None = None
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
             self.arguments = self.reference.arguments()
@@ -117,10 +127,26 @@ class Exam:
         """The next evaluation begins."""
         self.problem_code = problem_code
         self.uses += 1
+        self._models.pop("second", None)  # of a solution that failed on its way there
         self.switches.restore()
 
     def weights_seed(self, name: str) -> int:
         return self.seeds.for_use("weights", name)
+
+    def survey(self) -> None:
+        """How long a call takes and how much memory there is, while no solution can change that.
+
+        They decide how many calls a round has. What a round of few calls hides is much of a short one.
+        """
+        if self.surveyed:
+            return
+        self.begin("first")
+        model, free = self._models["first"], self.device.free_bytes()
+        with self.problem_code():
+            given = self.reference.draw(self.seeds.for_use("inputs", "first", 0))
+            outcome = self.reference.run(model, given, None)
+            upstream = self._upstream(outcome) if self.of_problem.grad else None
+            self.surveyed = Survey(self.reference.seconds_per_call(model, given, upstream), free)
 
     def begin(self, name: str) -> None:
         """Constructs the reference's model of an instance, if there is none: meanwhile others construct theirs."""
@@ -191,24 +217,25 @@ class Exam:
 
     def foresee(self, instance: Instance) -> None:
         """Makes the trials to come while others are busy; those that are too large to keep are made in their turn."""
-        if instance.first is None:
+        if self._is_full:
             return
-        for name, trial in self.transformed(instance):
-            if trial and name not in instance.transforms:
+        for _ in self.transformed(instance):
+            if self._is_full:
                 return
         for number in range(1, self.asked.trials):
             self.trial(instance, number)
-            if number not in instance.trials:
+            if self._is_full:
                 return
 
     def open(self, instance: Instance) -> Plan:
         """How large an arena has to be."""
+        assert self.surveyed
         if self.plan is None:
             with self.problem_code():
-                call_s = self.reference.seconds_per_call(instance.case.model, instance.given, instance.case.upstream)
                 outputs = self._roomy(instance)
             self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
-            self.size = size(self.device, self.plan, 1 + len(self.names()), call_s)
+            sides, known = 1 + len(self.names()), self.surveyed
+            self.size = size(self.device, known.free_bytes, self.plan, sides, known.call_s)
         return self.plan
 
     def floor(self, instance: Instance) -> Floor | None:
@@ -230,9 +257,9 @@ class Exam:
     def lacking(self, name: str, timed: bool) -> list[Side]:
         """The baselines that have to be given this instance: to be checked once, and whenever it is timed.
 
-        Who asks begins to: from now on they hold none until `given` says so.
+        Who asks gives it to them: they hold none until `given` says so.
         """
-        if name in self._checked and not (timed and self._held != name):
+        if name in self._checked and (not timed or self._held == name):
             return []
         self._held = None
         return self.baselines
@@ -270,12 +297,7 @@ class Exam:
             self._complete_gradients(case, given, outcome, constructed)
 
     def _complete_gradients(self, case: Case, given: Any, outcome: Outcome, constructed: Constructed | None) -> None:
-        generator = torch.Generator(self.device.torch_device).manual_seed(self.seeds.for_use("upstream"))
-        case.upstream = [
-            torch.randn(head.shape, generator=generator, device=head.device, dtype=torch.float32).to(head.dtype)
-            for head in tree.tensors(outcome.output)
-            if head.is_floating_point()
-        ]
+        case.upstream = self._upstream(outcome)
         outcome = case.reference.run(case.model, given, case.upstream)
         shared = set(constructed.parameters) if constructed else set()
         parameters = {name for name, _ in case.model.named_parameters()}
@@ -284,6 +306,14 @@ class Exam:
             for name, grad in outcome.gradients.items()
             if grad is not None and (name not in parameters or name in shared)
         )
+
+    def _upstream(self, outcome: Outcome) -> list[torch.Tensor]:
+        generator = torch.Generator(self.device.torch_device).manual_seed(self.seeds.for_use("upstream"))
+        return [
+            torch.randn(head.shape, generator=generator, device=head.device, dtype=torch.float32).to(head.dtype)
+            for head in tree.tensors(outcome.output)
+            if head.is_floating_point()
+        ]
 
     def _demand_shapes(self, instance: Instance, given: Any) -> None:
         if [one.shape for one in tree.tensors(given)] != [one.shape for one in tree.tensors(instance.given)]:
@@ -307,6 +337,7 @@ class Exam:
         size = sum(own.values())
         fits = bool(self._kept_bytes + size <= KEPT_SHARE[self.device.kind] * (self.device.info().memory_bytes or 0))
         self._kept_bytes += size if fits else 0
+        self._is_full |= not fits
         return fits
 
     def _pickled(self) -> bytes:

@@ -141,7 +141,8 @@ class Linter:
     def _short_work(self) -> Iterator[tuple[LintCheck, str]]:
         case = self.instance.case
         seconds = min(
-            self.exam.reference.seconds_per_call(case.model, self.trials[0].given, case.upstream) for _ in range(CALLS)
+            self.exam.reference.seconds_per_call(case.model, self.trials[0].given, case.upstream, ideas=1)
+            for _ in range(CALLS)
         )
         if seconds < LEAST_S[self.device.kind]:
             yield "short", f"a call takes {units.duration(seconds * 1e3)}, too short to time well"

@@ -154,12 +154,14 @@ class Reference:
             self._uses_tf32 = not all(left.shape == right.shape and nest.same(left, right) for left, right in pairs)
         return fine
 
-    def seconds_per_call(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> float:
+    def seconds_per_call(
+        self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None, ideas: int = IDEAS
+    ) -> float:
         """A first idea of how long a call takes: the quickest of a few after the first."""
         self.run(model, inputs, upstream)
         given, took = nest.cloned(inputs), [math.inf]
         began = time.monotonic()
-        while len(took) <= IDEAS and (len(took) == 1 or time.monotonic() < began + IDEAS_S):
+        while len(took) <= ideas and (len(took) == 1 or time.monotonic() < began + IDEAS_S):
             start = time.monotonic()
             self.run(model, given, upstream)
             took.append(time.monotonic() - start)

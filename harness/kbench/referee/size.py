@@ -15,7 +15,7 @@ FLUSH_SHARE = 0.3
 ROUND_S = {"cpu": 0.01, "cuda": 0.008}
 MAX_CALLS = 128
 # A GPU's times depend a little on how many calls a round has: in coarse steps two runs mostly have the same.
-STEPS = {"cpu": range(1, 129), "cuda": (1, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)}
+STEPS = {"cpu": range(2, MAX_CALLS + 1), "cuda": (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)}
 LEAST_CALLS = {"cpu": 2, "cuda": 4}  # the reference may take long where the solution does not
 # Flush regions written at the start of a round, for some 0.6 ms on an H200: launches that come later than the GPU could
 # take them hide behind that, as work would whose events are forged. So no more than two for a call, and where memory is
@@ -36,10 +36,9 @@ class Size:
     lead: int = 0  # flush regions beside those of the slots
 
 
-def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
-    """Slots within the memory that may be used, calls that make a round long enough."""
+def size(device: Device, free: int, plan: Plan, sides: int, call_s: float) -> Size:
+    """Slots within the memory that may be used, of what was free; calls that make a round long enough."""
     slot = plan.input_bytes + plan.output_bytes
-    free = device.free_bytes()
     most = int(MEMORY_SHARE * free // max(1, sides * slot))
     if most < 2:
         raise DoesNotFit(
@@ -52,13 +51,11 @@ def size(device: Device, plan: Plan, sides: int, call_s: float) -> Size:
         regions = int(FLUSH_SHARE * free // (sides * plan.flush_bytes))
         lead = max(1, min(LEAD, int(LEAD_SHARE * regions)))
         most = min(most, max(2, regions - lead))
-    wanted = math.ceil(ROUND_S[kind] / max(call_s, 1e-6))
-    calls = max(LEAST_CALLS[kind], max(step for step in STEPS[kind] if step <= wanted))
     rotation = 2 if plan.flush_bytes else math.ceil(2 * device.cache_bytes() / max(plan.input_bytes, 1))
     room = max(SLOT_MEMORY // max(1, slot), min(ENOUGH_CALLS, MOST_MEMORY // max(1, slot)))
     most = max(2, min(most, MAX_CALLS, room))
-    if kind == "cpu":
-        calls = min(calls, CPU_ROUND_BYTES // max(1, slot))
-    calls = max(2, min(calls, most))
+    wanted = max(LEAST_CALLS[kind], math.ceil(ROUND_S[kind] / max(call_s, 1e-6)))
+    bound = min(most, CPU_ROUND_BYTES // max(1, slot)) if kind == "cpu" else most
+    calls = max((step for step in STEPS[kind] if step <= min(wanted, bound)), default=2)
     lead = min(lead, LEAD_PER_CALL * calls)
     return Size(slots=max(calls, min(most, rotation)), calls=calls, lead=lead)

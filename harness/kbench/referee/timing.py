@@ -24,6 +24,7 @@ from kbench.stats import StopRule, idle_round, median, undisturbed
 NULLS_EVERY = {"cuda": 3, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
+# On a CPU one series may have only six rounds by this, and mostly does; more would not narrow what neighbours do to it.
 OVERHEAD_WEIGHT = {"cpu": 2.75, "cuda": 1.5}
 
 
