@@ -78,7 +78,7 @@ def test_solutions_whose_weights_differ_share_an_exam(warm: Referee, tmp_path: P
     assert [one.solution.weights for one in verdicts] == ["loaded", "seeded", "loaded", "seeded"]
 
 
-def test_a_solution_cannot_choose_how_many_calls_a_round_has(warm: Referee, tmp_path: Path) -> None:
+def test_a_solution_cannot_choose_how_many_calls_a_round_has(tmp_path: Path) -> None:
     """Its threads keep every core busy from its construction on, and it has weights of its own: the exam is renewed."""
     problem = HERE / "fixtures" / "own_kernel.py"
     text = problem.read_text().replace("class Model(", "class ModelNew(").replace("custom_kernel=True", "")

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kbench.records import Result, Timing
-from kbench.report.compare import Comparison, compare
+from kbench.report.compare import ALIKE, Comparison, compare
 from kbench.settings import EAGER
 from kbench.sweep.store import read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LEAST_MS, ALIKE = 0.1, 0.02
+LEAST_MS = 0.1
 
 Both = tuple[Comparison, Result, Result]
 

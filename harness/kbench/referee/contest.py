@@ -147,7 +147,7 @@ class Contest:
             self._verify_alike(one, expected, rows, stacks)
         self._verify_inputs(one, expected, rows, stacks)
 
-    def _reference(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor]]:
+    def _reference(self, stacks: list[torch.Tensor], row: int) -> Expected:
         outcome = self.case.reference.run(self.case.model, *self._call(stacks, row), wait=False)
         return self.case.expected(outcome, with_state=False), outcome.inputs
 

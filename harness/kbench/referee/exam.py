@@ -138,8 +138,6 @@ class Exam:
 
         They decide how many calls a round has. What a round of few calls hides is much of a short one.
         """
-        if self.surveyed:
-            return
         self.begin("first")
         model, free = self._models["first"], self.device.free_bytes()
         with self.problem_code():
