@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kbench.device.cuda import _minor, node_names
+from kbench.device.cuda import _minor, node_names, whole_pages
 
 UUID = "GPU-11111111-2222-3333-4444-555555555555"
 
@@ -33,3 +33,8 @@ def test_the_driver_says_which_node_is_whose(tmp_path: Path) -> None:
     assert _minor(UUID, tmp_path) == "3"
     assert _minor("GPU-unknown", tmp_path) is None
     assert _minor(UUID, tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize("count, pages", [(1, 1), (2**21, 1), (2**21 + 1, 2), (6 * 524_337_152, 1501)])
+def test_memory_is_shared_in_whole_pages(count: int, pages: int) -> None:
+    assert whole_pages(count) == pages * 2**21

@@ -16,7 +16,7 @@ from kbench.device.telemetry import GpuProbe, Probe
 from kbench.records import DeviceInfo
 
 DEV, DRIVER = Path("/dev"), Path("/proc/driver/nvidia/gpus")
-FLUSH_GRAIN = 2 * 2**20
+PAGE = 2 * 2**20
 KEPT_SHARE = 0.1  # of the device: handing less back and asking for it again takes longer than a round
 
 
@@ -24,7 +24,9 @@ class GpuMemory:
     fd: int | None = None
 
     def __init__(self, count: int) -> None:
-        self._pointer = driver.allocate(count)
+        # A process that opens memory of another length is given it in small pages, of 64 KB or 4 KB: on an H200 a
+        # kernel that took 145 us then took 217, and opening three gigabytes 11 ms instead of 0.3.
+        self._pointer = driver.allocate(whole_pages(count))
         self.handle = driver.export(self._pointer)
         self.view = driver.as_tensor(self._pointer, count)
 
@@ -92,7 +94,7 @@ class Cuda:
         return int(torch.cuda.get_device_properties(0).L2_cache_size)
 
     def flush_bytes(self) -> int:
-        return -(-2 * self.cache_bytes() // FLUSH_GRAIN) * FLUSH_GRAIN
+        return whole_pages(2 * self.cache_bytes())
 
     def take_places(self) -> None:
         """One thread launches, the GPU does the work."""
@@ -128,6 +130,10 @@ class Cuda:
     def environment(self, alone: bool) -> dict[str, str]:
         # By its number it could only be found among the others.
         return {"CUDA_VISIBLE_DEVICES": _uuid() if alone else os.environ.get("CUDA_VISIBLE_DEVICES", "0")}
+
+
+def whole_pages(count: int) -> int:
+    return -(-count // PAGE) * PAGE
 
 
 def node_names(folder: Path, minor: str | None) -> tuple[str, ...]:
