@@ -96,7 +96,7 @@ class Reference:
         Copies are spared once the first call has shown that the reference leaves its inputs alone. Without `wait`
         the device may still be at it: for many calls in a row, once some were waited for.
         """
-        given = inputs if self._changes_inputs is False and not self.settings.grad else nest.cloned(inputs)
+        given = nest.moved(inputs, None) if self._changes_inputs is False else nest.cloned(inputs)
         before = {name: value.detach().clone() for name, value in model.named_buffers()}
         gradients: dict[str, Any] = {}
         with self.running("in the reference's forward"):
