@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import AFFINE, BROKEN, HERE, ROOT, quick
@@ -17,6 +19,7 @@ from kbench.device.cpu import Cpu
 from kbench.errors import ProblemFault
 from kbench.protocol import Constructed
 from kbench.referee import check
+from kbench.referee.evaluate import Evaluation
 from kbench.referee.exam import Exam, Instance
 from kbench.referee.main import SPARES
 
@@ -91,6 +94,26 @@ def test_a_solution_cannot_choose_how_many_calls_a_round_has(tmp_path: Path) -> 
         assert found.timing, (found.reason, found.log)
         calls.append(found.timing.calls_per_round)
     assert max(calls) <= 2 * min(calls), calls
+
+
+def test_nobody_rises_or_leaves_while_it_is_asked_how_long_a_call_takes() -> None:
+    happened: list[str] = []
+
+    @contextlib.contextmanager
+    def quiet() -> Iterator[None]:
+        happened.append("quiet")
+        yield
+        happened.append("no more")
+
+    one = Evaluation.__new__(Evaluation)
+    one.staff = SimpleNamespace(quiet=quiet)  # type: ignore[assignment]
+    one._load_baselines = lambda exam: happened.append("baselines")  # type: ignore[method-assign]
+    steps = {name: functools.partial(happened.append, name) for name in ("explore", "survey")}
+    one._prepare(SimpleNamespace(surveyed=None, **steps))  # type: ignore[arg-type]
+    assert happened == ["explore", "baselines", "quiet", "survey", "no more"]
+    happened.clear()
+    one._prepare(SimpleNamespace(surveyed=object(), **steps))  # type: ignore[arg-type]
+    assert happened == ["baselines"]
 
 
 def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, list[str]]:

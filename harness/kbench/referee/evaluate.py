@@ -127,17 +127,22 @@ class Evaluation:
 
     def _load(self, exam: Exam) -> None:
         with self._stage("load"):
+            self._prepare(exam)
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
-            # Before the solution, which may fail: the exam is for the next one too.
-            self._load_baselines(exam)
-            if exam.surveyed is None:
-                self.staff.see_off()  # what ends now must not slow it
-                exam.survey()
             handle = self.solution.handle
             handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
             path = self._placed(self.solution)
             loaded = self.solution.load(self._order(path, entry=self.asked.entry))
             self.draft.changed = loaded.changed
+
+    def _prepare(self, exam: Exam) -> None:
+        """All that is for the next solution too: before this one, which may fail."""
+        if exam.surveyed is None:
+            exam.explore()  # while workers rise and former ones leave
+        self._load_baselines(exam)
+        if exam.surveyed is None:
+            with self.staff.quiet():
+                exam.survey()
 
     def _patience(self, name: str) -> dict[str, float]:
         """How slow a baseline is, or its compiler, is no fault of the solution: what the user grants is for that."""

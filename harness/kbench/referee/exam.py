@@ -102,6 +102,7 @@ class Exam:
         self._kept_bytes = 0
         self._is_full = False
         self.surveyed: Survey | None = None
+        self._explored: tuple[torch.nn.Module, Any, list[torch.Tensor] | None] | None = None
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
             self.arguments = self.reference.arguments()
@@ -133,18 +134,25 @@ class Exam:
     def weights_seed(self, name: str) -> int:
         return self.seeds.for_use("weights", name)
 
+    def explore(self) -> None:
+        """The reference's first call, which takes longer than all that follow."""
+        self.begin("first")
+        model = self._models["first"]
+        with self.problem_code():
+            given = self.reference.draw(self.seeds.for_use("inputs", "first", 0))
+            outcome = self.reference.run(model, given, None)
+            self._explored = model, given, self._upstream(outcome) if self.of_problem.grad else None
+
     def survey(self) -> None:
         """How long a call takes and how much memory there is, while no solution can change that.
 
         They decide how many calls a round has. What a round of few calls hides is much of a short one.
         """
-        self.begin("first")
-        model, free = self._models["first"], self.device.free_bytes()
+        assert self._explored
         with self.problem_code():
-            given = self.reference.draw(self.seeds.for_use("inputs", "first", 0))
-            outcome = self.reference.run(model, given, None)
-            upstream = self._upstream(outcome) if self.of_problem.grad else None
-            self.surveyed = Survey(self.reference.seconds_per_call(model, given, upstream), free)
+            call_s = self.reference.seconds_per_call(*self._explored)
+        self._explored = None
+        self.surveyed = Survey(call_s, self.device.free_bytes())
 
     def begin(self, name: str) -> None:
         """Constructs the reference's model of an instance, if there is none: meanwhile others construct theirs."""
