@@ -19,7 +19,7 @@ from kbench.referee import blame, nest
 from kbench.referee.switches import exact_products
 
 CONSTANT_WEIGHT_SPREAD = 0.25
-IDEAS, IDEAS_S = 4, 0.01  # calls that say how long one takes, as long as they are short
+IDEAS, IDEAS_S = 8, 0.02  # calls that say how long one takes, as long as they are short
 
 
 class Reference:
