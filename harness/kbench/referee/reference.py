@@ -65,7 +65,7 @@ class Reference:
                 )
         if any(not isinstance(key, str) for key in nest.keys(given)):
             raise self._error("get_inputs() returns a dict with keys that are no strings", "use strings as keys")
-        return nest.moved(list(given), self.device.torch_device)
+        return nest.tracked(nest.moved(list(given), self.device.torch_device))
 
     def _get_inputs(self) -> Any:
         if not self._draws_on_device:
@@ -96,7 +96,8 @@ class Reference:
         Copies are spared once the first call has shown that the reference leaves its inputs alone. Without `wait`
         the device may still be at it: for many calls in a row, once some were waited for.
         """
-        given = nest.moved(inputs, None) if self._changes_inputs is False else nest.cloned(inputs)
+        given = nest.moved(inputs, None) if self.leaves_inputs else nest.cloned(inputs)
+        versions = _versions(given)
         before = {name: value.detach().clone() for name, value in model.named_buffers()}
         gradients: dict[str, Any] = {}
         with self.running("in the reference's forward"):
@@ -115,13 +116,21 @@ class Reference:
             for name, value in model.named_buffers():
                 if name in changed:
                     value.copy_(before[name])
-        return Outcome(output, gradients, after, changed, self._inputs_after(inputs, given))
+        writes = _versions(given) != versions
+        if self.leaves_inputs and writes:
+            raise self._error("the reference changes its inputs in some calls only", "copy what it changes first")
+        whole = upstream is not None or not self.settings.grad
+        return Outcome(output, gradients, after, changed, self._inputs_after(inputs, given, writes, whole))
 
-    def _inputs_after(self, inputs: Any, given: Any) -> list[torch.Tensor]:
+    def _inputs_after(self, inputs: Any, given: Any, writes: bool, whole: bool) -> list[torch.Tensor]:
         before, after = tree.tensors(inputs), [tensor.detach() for tensor in tree.tensors(given)]
-        if self._changes_inputs is None:
-            self._changes_inputs = not all(map(nest.same, before, after))
-        return after if self._changes_inputs else before
+        changes = self._changes_inputs
+        if changes is None:
+            # What writes but changes nothing may do so in the next call.
+            changes = writes or not all(map(nest.same, before, after))
+            if whole:  # without its backward pass a call says little
+                self._changes_inputs = changes
+        return after if changes else before
 
     @property
     def leaves_inputs(self) -> bool:
@@ -239,3 +248,8 @@ def randomise_constants(model: torch.nn.Module, generator: torch.Generator) -> N
             if weight.numel() > 1 and weight.is_floating_point() and bool((weight == weight.flatten()[0]).all()):
                 noise = torch.randn(weight.shape, generator=generator, device="cpu").to(weight)
                 weight.add_(noise * CONSTANT_WEIGHT_SPREAD)
+
+
+def _versions(value: Any) -> list[int]:
+    """How often each tensor was written to in place."""
+    return [tensor._version for tensor in tree.tensors(value)]
