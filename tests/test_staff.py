@@ -120,3 +120,17 @@ def test_workers_that_were_parted_with_do_not_pile_up(staff: Staff) -> None:
     assert sum(not side.closed for side in sides) <= 4
     staff.see_off()
     assert all(side.closed for side in sides)
+
+
+@pytest.mark.parametrize("free, waited", [(0.9, False), (0.5, True)])
+def test_where_much_memory_is_taken_those_who_leave_are_waited_for(
+    free: float, waited: bool, staff: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solution may have taken most of it, for which the next problem must not be called too large."""
+    whole = staff.device.info().memory_bytes or 0
+    monkeypatch.setattr(staff.device, "free_bytes", lambda: int(free * whole))
+    side = Parted()
+    staff.part(side)  # type: ignore[arg-type]
+    staff.make_room()
+    assert side.closed == waited
+    staff.see_off()

@@ -125,10 +125,8 @@ class Staff:
         self._parting = []
 
     def make_room(self) -> None:
-        """Waits for those that were parted with only where what was shared with them is much of the memory."""
-        leaving = [*self._parting, *([self._vacating] if self._vacating else [])]
-        shared = sum(side.arena.bytes for side in leaving if side.arena)
-        if shared > ROOM_SHARE * (self.device.info().memory_bytes or 0):
+        """Waits for those that were parted with only where much of the memory is taken, which may be by them."""
+        if self.device.free_bytes() < (1 - ROOM_SHARE) * (self.device.info().memory_bytes or 0):
             self.see_off()
 
     @contextlib.contextmanager
