@@ -20,8 +20,10 @@ from kbench.errors import ProblemFault
 from kbench.protocol import Constructed
 from kbench.referee import check
 from kbench.referee.evaluate import Evaluation
-from kbench.referee.exam import Exam, Instance
+from kbench.referee.exam import Exam
+from kbench.referee.instance import Instance
 from kbench.referee.main import SPARES
+from kbench.referee.ruling import Ruling, Stopped
 
 FAILURES = sorted(
     path
@@ -96,7 +98,7 @@ def test_a_solution_cannot_choose_how_many_calls_a_round_has(tmp_path: Path) -> 
     assert max(calls) <= 2 * min(calls), calls
 
 
-def test_nobody_rises_or_leaves_while_it_is_asked_how_long_a_call_takes() -> None:
+def test_nobody_rises_or_leaves_and_no_solution_is_there_while_it_is_surveyed() -> None:
     happened: list[str] = []
 
     @contextlib.contextmanager
@@ -105,15 +107,19 @@ def test_nobody_rises_or_leaves_while_it_is_asked_how_long_a_call_takes() -> Non
         yield
         happened.append("no more")
 
+    def hire() -> None:
+        happened.append("hire")
+        raise Stopped(Ruling("crashed", "that was all"))
+
     one = Evaluation.__new__(Evaluation)
-    one.staff = SimpleNamespace(quiet=quiet)  # type: ignore[assignment]
+    one.staff, one.device, one.seconds = SimpleNamespace(quiet=quiet, hire=hire), Cpu(), {}  # type: ignore[assignment]
+    one._stage = lambda name: contextlib.nullcontext()  # type: ignore[assignment, method-assign]
     one._load_baselines = lambda exam: happened.append("baselines")  # type: ignore[method-assign]
     steps = {name: functools.partial(happened.append, name) for name in ("explore", "survey")}
-    one._prepare(SimpleNamespace(surveyed=None, **steps))  # type: ignore[arg-type]
-    assert happened == ["explore", "baselines", "quiet", "survey", "no more"]
-    happened.clear()
-    one._prepare(SimpleNamespace(surveyed=object(), **steps))  # type: ignore[arg-type]
-    assert happened == ["baselines"]
+    for surveyed in (None, object()):
+        with pytest.raises(Stopped):
+            one._load(SimpleNamespace(surveyed=surveyed, **steps))  # type: ignore[arg-type]
+    assert happened == ["explore", "baselines", "quiet", "survey", "no more", "hire", "baselines", "hire"]
 
 
 def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, list[str]]:
@@ -133,12 +139,12 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
 
     def may_keep(trial: check.Trial) -> bool:
         kept.append(trial)
-        found._is_full |= len(kept) > room
+        found.trials._is_full |= len(kept) > room
         return len(kept) <= room
 
-    monkeypatch.setattr(found, "_may_keep", may_keep)
-    found.begin("first")
-    model = found._models["first"]
+    monkeypatch.setattr(found.trials, "may_keep", may_keep)
+    found.instances.begin("first")
+    model = found.instances.begun("first")
     specs = tuple(tree.describe_tensor(value) for value in model.parameters())
     constructed = Constructed(tuple(dict(model.named_parameters())), (), specs)  # type: ignore[arg-type]
     instance = found.instance("first", constructed)
@@ -149,14 +155,14 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
 def test_trials_are_foreseen_once_for_all_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
     found, instance, made = exam(monkeypatch, room=100)
     for _ in range(2):
-        found.foresee(instance)
+        found.trials.foresee(instance, 4)
     assert made == ["one", "sign", "scale", *(f"trial {number} of the first instance" for number in (2, 3, 4))]
 
 
 def test_what_is_too_large_to_keep_is_not_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     found, instance, made = exam(monkeypatch, room=2)
     for _ in range(3):
-        found.foresee(instance)
+        found.trials.foresee(instance, 4)
     assert made == ["one", "sign"]  # of which the second was one too many
 
 

@@ -25,9 +25,10 @@ from kbench.referee.busy import Busy, Watch
 from kbench.referee.check import Findings
 from kbench.referee.contest import Contest
 from kbench.referee.events import Entered
-from kbench.referee.exam import Exam, Instance, wants_fresh_processes
+from kbench.referee.exam import Exam, wants_fresh_processes
 from kbench.referee.exams import Exams
 from kbench.referee.handle import Handle
+from kbench.referee.instance import Instance
 from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
@@ -70,6 +71,7 @@ class Evaluation:
         self.draft = Draft(self.device, staff, source, workload, candidate, builds, asked)
         self.draft.custom_kernel = exams.of_problem.custom_kernel
         self.solution: Side | None = None
+        self._entered = "load"
         self.deadline = time.monotonic() + self.seconds["total"]
 
     def run(self) -> Result:
@@ -110,12 +112,12 @@ class Evaluation:
             # The second instance has other weights: what was kept from the first one is wrong now. It is
             # also the one that is timed.
             constructed = self._construct(exam, "first")
-            if not exam.suits(constructed):
+            if not exam.instances.suits(constructed):
                 exam = self._renewed(exam)
                 constructed = self._construct(exam, "first")
             self._check(exam, "first", constructed)
             constructed = self._construct(exam, "second")
-            if not exam.suits(constructed):
+            if not exam.instances.suits(constructed):
                 raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))
             instance = self._check(exam, "second", constructed)
         with self.staff.quiet(), self._stage("time"):
@@ -188,8 +190,8 @@ class Evaluation:
         return renewed
 
     def _construct(self, exam: Exam, name: str) -> Constructed:
-        self._solution().begin(exam.weights_seed(name), exam.pickled)
-        exam.begin(name)
+        self._solution().begin(exam.instances.weights_seed(name), exam.pickled)
+        exam.instances.begin(name)
         constructed = self._solution().constructed()
         self.draft.changed = tuple(dict.fromkeys((*self.draft.changed, *constructed.changed)))
         return constructed
@@ -200,7 +202,7 @@ class Evaluation:
         waiting = exam.lacking(name, timed=name == "second")
         for side in waiting:  # they construct theirs while the reference's first trial is made
             with self._at_no_cost(side):
-                side.begin(exam.weights_seed(name), exam.pickled)
+                side.begin(exam.instances.weights_seed(name), exam.pickled)
         instance = exam.instance(name, constructed)
         for side in waiting:
             with self._at_no_cost(side):
@@ -208,7 +210,7 @@ class Evaluation:
         self.draft.weights = "loaded" if instance.signature.loaded else "seeded"
         if instance.signature.loaded:
             weights.hand_over(instance.case.model, list(instance.signature.buffers), solution)
-        trial = exam.trial(instance, 0)
+        trial = exam.trials.get(instance, 0)
         if solution.arena is None:
             self._open(exam, instance)
         check.run(solution, instance.case, trial, 0, self._word(), self.draft.findings)
@@ -226,7 +228,7 @@ class Evaluation:
     def _trials(self, exam: Exam, instance: Instance) -> None:
         findings = self.draft.findings
         # The first changes one element of what the call before was given, for whoever looks at a few of them.
-        for name, trial in exam.transformed(instance):
+        for name, trial in exam.trials.transformed(instance):
             self._in_time()
             if trial is None:
                 findings.dropped.append(name)
@@ -235,7 +237,8 @@ class Evaluation:
             findings.transforms.append(name)
         for number in range(1, self.asked.trials):
             self._in_time()
-            check.run(self._solution(), instance.case, exam.trial(instance, number), number % 2, self._word(), findings)
+            trial = exam.trials.get(instance, number)
+            check.run(self._solution(), instance.case, trial, number % 2, self._word(), findings)
 
     def _give_weights(self, side: Side, own: Constructed, instance: Instance) -> None:
         if weights.agree(instance.case.model, own):
@@ -262,7 +265,7 @@ class Evaluation:
                 side.offer(plan, exam.size)
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
-        exam.foresee(instance)  # opening it takes a worker some time
+        exam.trials.foresee(instance, self.asked.trials)  # opening it takes a worker some time
         try:
             for side in fresh:
                 side.opened()
@@ -339,6 +342,7 @@ class Evaluation:
 
     @contextlib.contextmanager
     def _stage(self, name: str) -> Iterator[None]:
+        self._entered = name
         self.tell(Entered(stage=name))
         began = time.monotonic()
         try:
@@ -357,7 +361,7 @@ class Evaluation:
             )
         )
         yield
-        self.tell(Entered(stage="check"))
+        self.tell(Entered(stage=self._entered))
 
     @contextlib.contextmanager
     def _leased(self, early: bool) -> Iterator[None]:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from kbench.problem import ProblemSettings, Source
 from kbench.records import Settings
 from kbench.referee.busy import Watch
-from kbench.referee.exam import Exam, ProblemCode
+from kbench.referee.exam import Exam
+from kbench.referee.instance import ProblemCode
 from kbench.referee.side import Side
 from kbench.referee.staff import Staff
 

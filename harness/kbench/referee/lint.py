@@ -16,7 +16,8 @@ from kbench.protocol import Constructed
 from kbench.records import Complaint, LintCheck, Settings
 from kbench.referee import check, inputs, numerics
 from kbench.referee.check import Trial
-from kbench.referee.exam import Exam, Instance
+from kbench.referee.exam import Exam
+from kbench.referee.instance import Instance
 from kbench.referee.reference import randomise_constants
 from kbench.referee.ruling import Stopped
 from kbench.stats import median
@@ -34,8 +35,8 @@ class Linter:
         self.device = device
         self.exam = Exam(source, of_problem, workload, device, Settings(trials=2), contextlib.nullcontext)
         self.instance = self._instance()
-        self.trials = [self.exam.trial(self.instance, number) for number in range(2)]
-        self.trials += [trial for _, trial in self.exam.transformed(self.instance) if trial is not None]
+        self.trials = [self.exam.trials.get(self.instance, number) for number in range(2)]
+        self.trials += [trial for _, trial in self.exam.trials.transformed(self.instance) if trial is not None]
 
     def complaints(self) -> Iterator[Complaint]:
         for name, text in self._found():
@@ -101,7 +102,7 @@ class Linter:
         return self._run(model, given, None if heads is None else [_coarser(head) for head in heads], trial)
 
     def _other_weights(self, trial: Trial) -> list[torch.Tensor] | None:
-        model = self._model(self.exam.weights_seed("lint"))
+        model = self._model(self.exam.instances.weights_seed("lint"))
         if not any(True for _ in model.parameters()):
             return None
         return self._run(model, trial.given, self.instance.case.upstream, trial)
@@ -165,7 +166,7 @@ class Linter:
 
     def _instance(self) -> Instance:
         """The reference held against a solution that is constructed as it is."""
-        model = self.exam.reference.construct(self.exam.arguments, self.exam.weights_seed("first"))
+        model = self.exam.reference.construct(self.exam.arguments, self.exam.instances.weights_seed("first"))
         parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
         described = map(tree.describe_tensor, (*parameters.values(), *buffers.values()))
         specs = tuple(spec for spec in described if isinstance(spec, tree.TensorSpec))
