@@ -27,6 +27,16 @@ def available_memory() -> int:
         return free
 
 
+def total_memory() -> int | None:
+    """All that there is, within a cgroup's limit where there is one."""
+    whole = meminfo("MemTotal")
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        return min(whole or limit, limit)
+    except (OSError, ValueError):
+        return whole
+
+
 def meminfo(field: str) -> int | None:
     """A field of /proc/meminfo, in bytes."""
     match = re.search(rf"^{field}:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)

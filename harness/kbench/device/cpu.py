@@ -12,7 +12,7 @@ import torch
 from kbench.device import memory, threads
 from kbench.device.gate import BlockingGate, Gate
 from kbench.device.telemetry import HostProbe, Probe
-from kbench.machine import available_memory, meminfo, usable_cores
+from kbench.machine import available_memory, total_memory, usable_cores
 from kbench.records import DeviceInfo
 
 DEFAULT_CACHE = 32 * 2**20
@@ -30,7 +30,7 @@ class Cpu:
             kind="cpu",
             name=_model_name(),
             threads=usable_cores(),
-            memory_bytes=meminfo("MemTotal"),
+            memory_bytes=total_memory(),
             cache_bytes=self.cache_bytes(),
         )
 
