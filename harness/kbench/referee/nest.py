@@ -12,11 +12,6 @@ def moved(value: Any, device: torch.device | None) -> Any:
     return _mapped(value, lambda tensor: tensor.detach() if device is None else tensor.detach().to(device))
 
 
-def tracked(value: Any) -> Any:
-    """The same nest without tensors of inference mode, of which nothing takes gradients."""
-    return _mapped(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
-
-
 def cloned(value: Any) -> Any:
     return _mapped(value, lambda tensor: tensor.detach().clone())
 
