@@ -136,18 +136,19 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
     settings = problem.settings(source, problem.load(source))
     found = Exam(source, settings, "cpu", Cpu(), quick(trials=4), contextlib.nullcontext)
     kept: list[object] = []
+    of_all = found.trials.room
 
-    def may_keep(trial: check.Trial) -> bool:
+    def takes(trial: check.Trial) -> bool:
         kept.append(trial)
-        found.trials._is_full |= len(kept) > room
+        of_all.is_full |= len(kept) > room
         return len(kept) <= room
 
-    monkeypatch.setattr(found.trials, "may_keep", may_keep)
+    monkeypatch.setattr(of_all, "takes", takes)
     found.instances.begin("first")
     model = found.instances.begun("first")
     specs = tuple(tree.describe_tensor(value) for value in model.parameters())
     constructed = Constructed(tuple(dict(model.named_parameters())), (), specs)  # type: ignore[arg-type]
-    instance = found.instance("first", constructed)
+    instance = found.instances.get("first", constructed)
     made.clear()
     return found, instance, made
 

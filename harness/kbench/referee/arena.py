@@ -44,12 +44,6 @@ class Arena:
         self.inputs = _stacked_views(given.view, plan.inputs, slots, plan.input_bytes)
         self.outputs = _stacked_views(taken.view, plan.outputs, slots, plan.output_bytes)
 
-    @property
-    def bytes(self) -> int:
-        """What it takes of the device's memory."""
-        of_slots = self.slots * (self.plan.input_bytes + self.plan.output_bytes)
-        return of_slots + self._regions * self.plan.flush_bytes
-
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
         fds = [memory.fd for memory in (self._given, self._taken) if memory.fd is not None]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import torch
 
@@ -12,6 +13,7 @@ from kbench.device.interface import Device
 from kbench.errors import DoesNotFit, KbenchError, ProblemFault
 from kbench.problem import Source
 
+ProblemCode = Callable[[], AbstractContextManager[None]]  # around where it runs, which may hang or end the process
 NO_MEMORY = ("can't allocate memory", "out of memory", "Cannot allocate memory")
 
 

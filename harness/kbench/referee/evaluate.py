@@ -203,7 +203,7 @@ class Evaluation:
         for side in waiting:  # they construct theirs while the reference's first trial is made
             with self._at_no_cost(side):
                 side.begin(exam.instances.weights_seed(name), exam.pickled)
-        instance = exam.instance(name, constructed)
+        instance = exam.instances.get(name, constructed)
         for side in waiting:
             with self._at_no_cost(side):
                 self._give_weights(side, side.constructed(), instance)
@@ -260,6 +260,7 @@ class Evaluation:
         plan = exam.open(instance)
         self.draft.size = exam.size
         fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]
+        self.device.hand_back()
         try:
             for side in fresh:
                 side.offer(plan, exam.size)
@@ -342,12 +343,13 @@ class Evaluation:
 
     @contextlib.contextmanager
     def _stage(self, name: str) -> Iterator[None]:
-        self._entered = name
+        outer, self._entered = self._entered, name
         self.tell(Entered(stage=name))
         began = time.monotonic()
         try:
             yield
         finally:
+            self._entered = outer
             self.draft.seconds[name] = self.draft.seconds.get(name, 0.0) + time.monotonic() - began
 
     @contextlib.contextmanager

@@ -22,11 +22,11 @@ from kbench.device import limits
 from kbench.device.interface import Device
 from kbench.errors import ProblemFault
 from kbench.problem import ProblemSettings, Source
-from kbench.protocol import Constructed
 from kbench.records import Floor, Settings
 from kbench.referee import floor
 from kbench.referee.arena import Plan
-from kbench.referee.instance import Instance, Instances, ProblemCode
+from kbench.referee.blame import ProblemCode
+from kbench.referee.instance import Instance, Instances, Room
 from kbench.referee.reference import Reference
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import Side
@@ -72,8 +72,9 @@ class Exam:
         with problem_code():
             self.reference = Reference(source, of_problem, workload, device)
             self.arguments = self.reference.arguments()
-        self.instances = Instances(self.reference, self.arguments, self.seeds, asked, self._watched)
-        self.trials = Trials(self.reference, device, self.seeds, self._watched)
+        room = Room(device)
+        self.instances = Instances(self.reference, self.arguments, self.seeds, asked, room, self._watched)
+        self.trials = Trials(self.reference, self.seeds, room, self._watched)
         self.stated = problem.settings(source, self.reference.module)  # bytes and operations of this workload
         self.pickled = self._pickled()
         self.switches = Switches.now()
@@ -122,10 +123,6 @@ class Exam:
         self._explored = None
         self.device.hand_back()
         self.surveyed = Survey(call_s, self.device.free_bytes())
-
-    def instance(self, name: str, constructed: Constructed) -> Instance:
-        """What a solution constructed like this is held against."""
-        return self.instances.get(name, constructed, self.trials.may_keep)
 
     def open(self, instance: Instance) -> Plan:
         """How large an arena has to be."""

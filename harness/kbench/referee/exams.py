@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from kbench.problem import ProblemSettings, Source
 from kbench.records import Settings
+from kbench.referee.blame import ProblemCode
 from kbench.referee.busy import Watch
 from kbench.referee.exam import Exam
-from kbench.referee.instance import ProblemCode
 from kbench.referee.side import Side
 from kbench.referee.staff import Staff
 

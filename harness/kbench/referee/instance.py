@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from kbench import tree
+from kbench.device.interface import Device
 from kbench.protocol import Constructed
 from kbench.records import Settings
 from kbench.referee import check, numerics, weights
+from kbench.referee.blame import ProblemCode
 from kbench.referee.check import Case, Trial
 from kbench.referee.reference import Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 
-ProblemCode = Callable[[], AbstractContextManager[None]]
+KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of the device's memory, for trials; what is larger is made again
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,42 @@ class Instance:
         return [*tree.tensors(self.given), *(self.case.upstream or ())]
 
 
+class Room:
+    """What trials that are kept for the next solution take of the device's memory."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.bytes = 0
+        self.is_full = False
+
+    def takes(self, trial: Trial) -> bool:
+        """While all that is kept is small: a truth in float64 may be most of the memory there is."""
+        tensors = [*tree.tensors(trial.given), *trial.truth, *trial.inputs_after]
+        own = {id(tensor): tensor.numel() * tensor.element_size() for tensor in tensors}
+        size = sum(own.values())
+        fits = bool(self.bytes + size <= KEPT_SHARE[self.device.kind] * (self.device.info().memory_bytes or 0))
+        self.bytes += size if fits else 0
+        self.is_full |= not fits
+        return fits
+
+
 class Instances:
     """Those of one exam: models as they are constructed, and instances made of them."""
 
     def __init__(
-        self, reference: Reference, arguments: list[Any], seeds: Seeds, asked: Settings, problem_code: ProblemCode
+        self,
+        reference: Reference,
+        arguments: list[Any],
+        seeds: Seeds,
+        asked: Settings,
+        room: Room,
+        problem_code: ProblemCode,
     ) -> None:
         self.reference = reference
         self.arguments = arguments
         self.seeds = seeds
         self.asked = asked
+        self.room = room
         self.problem_code = problem_code
         self._models: dict[str, torch.nn.Module] = {}  # of instances to come
         self._known: dict[str, Instance] = {}
@@ -83,14 +109,14 @@ class Instances:
         """Whether a solution constructed like this has the outputs that the arenas were made for."""
         return self._bound is None or self._bound == self._signature(constructed)
 
-    def get(self, name: str, constructed: Constructed, may_keep: Callable[[Trial], bool]) -> Instance:
+    def get(self, name: str, constructed: Constructed) -> Instance:
         """The one that a solution constructed like this is held against."""
         self.begin(name)
         signature = self._bound = self._signature(constructed)
         known = self._known.get(name)
         if known is None:
             known = self._made(name, signature, constructed)
-            if known.first and may_keep(known.first):
+            if known.first and self.room.takes(known.first):
                 known.kept = True
                 self._known[name] = known
         return known

@@ -170,7 +170,7 @@ class Linter:
         parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
         described = map(tree.describe_tensor, (*parameters.values(), *buffers.values()))
         specs = tuple(spec for spec in described if isinstance(spec, tree.TensorSpec))
-        return self.exam.instance("first", Constructed(tuple(parameters), tuple(buffers), specs))
+        return self.exam.instances.get("first", Constructed(tuple(parameters), tuple(buffers), specs))
 
     def _model(self, seed: int) -> torch.nn.Module:
         model = self.exam.reference.construct(self.exam.arguments, seed)

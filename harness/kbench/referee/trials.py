@@ -6,28 +6,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from kbench import tree
-from kbench.device.interface import Device
 from kbench.errors import ProblemFault
 from kbench.problem import TRANSFORMS
 from kbench.referee import check
+from kbench.referee.blame import ProblemCode
 from kbench.referee.check import Trial
-from kbench.referee.instance import Instance, ProblemCode
+from kbench.referee.instance import Instance, Room
 from kbench.referee.reference import Reference
 from kbench.referee.seeds import Seeds
-
-KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of memory; what is larger is made again
 
 
 class Trials:
     """Those of one exam, made once for all its solutions while what is kept of them is small."""
 
-    def __init__(self, reference: Reference, device: Device, seeds: Seeds, problem_code: ProblemCode) -> None:
+    def __init__(self, reference: Reference, seeds: Seeds, room: Room, problem_code: ProblemCode) -> None:
         self.reference = reference
-        self.device = device
         self.seeds = seeds
+        self.room = room
         self.problem_code = problem_code
-        self._kept_bytes = 0
-        self._is_full = False
 
     def get(self, instance: Instance, number: int) -> Trial:
         """Fresh inputs with their truth; the first was made with the instance."""
@@ -39,7 +35,7 @@ class Trials:
             given = self.reference.draw(self.seeds.for_use("inputs", instance.name, number))
             self._demand_shapes(instance, given)
             trial = check.prepare(instance.case, given, f"trial {number + 1} of the first instance")
-        if self.may_keep(trial):
+        if self.room.takes(trial):
             instance.trials[number] = trial
         return trial
 
@@ -58,31 +54,21 @@ class Trials:
                 trial = check.transform(instance.case, instance.given, name, seed)
             if trial is not None and trial.skeleton != instance.outputs:
                 trial = None
-            if trial is None or self.may_keep(trial):
+            if trial is None or self.room.takes(trial):
                 instance.transforms[name] = trial
             yield name, trial
 
     def foresee(self, instance: Instance, count: int) -> None:
         """Makes those to come while others are busy; what is too large to keep is made in its turn."""
-        if self._is_full:
+        if self.room.is_full:
             return
         for _ in self.transformed(instance):
-            if self._is_full:
+            if self.room.is_full:
                 return
         for number in range(1, count):
             self.get(instance, number)
-            if self._is_full:
+            if self.room.is_full:
                 return
-
-    def may_keep(self, trial: Trial) -> bool:
-        """While all that is kept is small: a truth in float64 may be most of the memory there is."""
-        tensors = [*tree.tensors(trial.given), *trial.truth, *trial.inputs_after]
-        own = {id(tensor): tensor.numel() * tensor.element_size() for tensor in tensors}
-        size = sum(own.values())
-        fits = bool(self._kept_bytes + size <= KEPT_SHARE[self.device.kind] * (self.device.info().memory_bytes or 0))
-        self._kept_bytes += size if fits else 0
-        self._is_full |= not fits
-        return fits
 
     def _first(self, instance: Instance) -> Trial:
         trial = instance.first
