@@ -78,7 +78,7 @@ opened(shared.handle, {look!r})
 
 
 def test_it_is_as_fast_as_a_process_own() -> None:
-    """In pages of 4 KB a kernel that reads many rows at once took half as long again."""
+    """With arenas of such a length a kernel that reads many rows at once took half as long again."""
     look = f"{OPEN}{READ}print(microseconds(memory))"
     program = f"""{OWN}{READ}
 shared = GpuMemory({SLOTS})

@@ -24,8 +24,9 @@ class GpuMemory:
     fd: int | None = None
 
     def __init__(self, count: int) -> None:
-        # A process that opens memory of another length is given it in small pages, of 64 KB or 4 KB: on an H200 a
-        # kernel that took 145 us then took 217, and opening three gigabytes 11 ms instead of 0.3.
+        # Memory of another length seems to be mapped into other processes in small pages: on an H200 opening three
+        # gigabytes then took 11 ms instead of 0.3, and with arenas that were no multiple of 64 KB either a kernel that
+        # reads many rows at once took 217 us instead of 145.
         whole = whole_pages(count)
         self._pointer = driver.allocate(whole)
         pages = driver.as_tensor(self._pointer, whole)
