@@ -20,24 +20,25 @@ def usable_cores() -> int:
 def available_memory() -> int:
     """What can still be taken, within a cgroup's limit where there is one."""
     free = meminfo("MemAvailable") or 2**33
-    try:
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        return min(free, limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
-    except (OSError, ValueError):
-        return free
+    limit, taken = _cgroup_memory("max"), _cgroup_memory("current")
+    return free if limit is None or taken is None else min(free, limit - taken)
 
 
 def total_memory() -> int | None:
     """All that there is, within a cgroup's limit where there is one."""
-    whole = meminfo("MemTotal")
-    try:
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        return min(whole or limit, limit)
-    except (OSError, ValueError):
-        return whole
+    bounds = [bound for bound in (meminfo("MemTotal"), _cgroup_memory("max")) if bound is not None]
+    return min(bounds, default=None)
 
 
 def meminfo(field: str) -> int | None:
     """A field of /proc/meminfo, in bytes."""
     match = re.search(rf"^{field}:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
     return int(match[1]) * 1024 if match else None
+
+
+def _cgroup_memory(what: str) -> int | None:
+    """None where there is no cgroup, or no limit."""
+    try:
+        return int(Path(f"/sys/fs/cgroup/memory.{what}").read_text())
+    except (OSError, ValueError):
+        return None

@@ -166,7 +166,8 @@ class Linter:
 
     def _instance(self) -> Instance:
         """The reference held against a solution that is constructed as it is."""
-        model = self.exam.reference.construct(self.exam.arguments, self.exam.instances.weights_seed("first"))
+        self.exam.instances.begin("first")
+        model = self.exam.instances.begun("first")
         parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
         described = map(tree.describe_tensor, (*parameters.values(), *buffers.values()))
         specs = tuple(spec for spec in described if isinstance(spec, tree.TensorSpec))

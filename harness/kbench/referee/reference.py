@@ -102,8 +102,8 @@ class Reference:
         are this call's `own`. Without `wait` the device may still be at it: for many calls in a row, once some were
         waited for.
         """
-        leaves = self._changes_inputs is False and not self.settings.grad
-        given = inputs if own or leaves else nest.cloned(inputs)
+        spared = own or (self.leaves_inputs and not self.settings.grad)
+        given = inputs if spared else nest.cloned(inputs)
         before = {name: value.detach().clone() for name, value in model.named_buffers()}
         gradients: dict[str, Any] = {}
         with self.running("in the reference's forward"):
