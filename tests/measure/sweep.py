@@ -1,9 +1,10 @@
 """Measures what the README says of sweeps: run it on the machine in question, read the tables it prints.
 
-python tests/measure/sweep.py cpu        one by one against kbench run
-python tests/measure/sweep.py gpu        how long a GPU is held for a pair, and what for
-python tests/measure/sweep.py gpus       one GPU against all
-python tests/measure/sweep.py beside     whether builds beside the timing change it
+python tests/measure/sweep.py cpu             one by one against kbench run
+python tests/measure/sweep.py gpu             how long a GPU is held for a pair, and what for
+python tests/measure/sweep.py gpus            one GPU against all
+python tests/measure/sweep.py rates ONE ALL   the same of two runs that are there
+python tests/measure/sweep.py beside          whether builds beside the timing change it
 """
 
 from __future__ import annotations
@@ -121,14 +122,19 @@ def gpus(folder: Path) -> None:
     run(f"device: cuda\nbudget: 1\n{both}", folder / "build")
     rates = {}
     for device in ("cuda:0", "cuda"):
-        _, found = run(f"device: '{device}'\nbudget: 1\n{both}", folder / device.replace(":", ""))
-        ends = sorted(result["run"]["finished"] for result in found)
-        first = min(found, key=lambda result: result["run"]["finished"])
-        span = _seconds(ends[-1]) - _seconds(ends[0]) + first["run"]["held_s"]
-        rates[device] = 60 * len(found) / span
-        print(f"{device}: {len(found)} pairs in {span:.1f} s, {rates[device]:.1f} a minute")
-        table(found)
+        run(f"device: '{device}'\nbudget: 1\n{both}", folder / device.replace(":", ""))
+        rates[device] = rate(folder / device.replace(":", ""))
     print(f"ratio {rates['cuda'] / rates['cuda:0']:.2f}")
+
+
+def rate(output: Path) -> float:
+    """Pairs a minute from the first that a GPU was held for to the end of the last."""
+    found = sorted(results(output), key=lambda result: str(result["run"]["finished"]))
+    first, last = found[0]["run"], found[-1]["run"]
+    span = _seconds(last["finished"]) - _seconds(first["finished"]) + first["held_s"]
+    print(f"{output.name}: {len(found)} pairs in {span:.1f} s, {60 * len(found) / span:.1f} a minute")
+    table(found)
+    return 60 * len(found) / span
 
 
 def beside(folder: Path) -> None:
@@ -199,5 +205,8 @@ def _seconds(stamp: str) -> float:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "rates":
+        one, every = map(rate, map(Path, sys.argv[2:]))
+        sys.exit(print(f"ratio {every / one:.2f}"))
     with tempfile.TemporaryDirectory() as temporary:
         {"cpu": cpu, "gpu": gpu, "gpus": gpus, "beside": beside}[sys.argv[1]](Path(temporary))
