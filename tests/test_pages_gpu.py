@@ -9,24 +9,26 @@ import pytest
 
 pytestmark = pytest.mark.gpu
 
-# What a process does with the handle of another's memory: that it was given, and all that it can reach with it.
+# What a process does with the descriptor of another's memory: all that it can reach with it.
 OPEN = """
 import ctypes, sys, torch
 from kbench.device import driver
+from kbench.device.cuda import whole_pages
 torch.zeros(1, device="cuda")
-pointer = driver.open_export(bytes.fromhex(sys.argv[1]))
+fd, count = map(int, sys.argv[1:])
+pointer = driver.open_shared(fd, whole_pages(count))
 start, length = ctypes.c_uint64(), ctypes.c_size_t()
-found = (ctypes.byref(start), ctypes.byref(length), ctypes.c_uint64(pointer))
-driver._check(driver._driver().cuMemGetAddressRange_v2(*found), "cuMemGetAddressRange")
+driver._call("cuMemGetAddressRange_v2", ctypes.byref(start), ctypes.byref(length), ctypes.c_uint64(pointer))
 memory = driver.as_tensor(start.value, length.value)
 """
 OWN = """
-import subprocess, sys, torch
+import ctypes, subprocess, sys, torch
 from kbench.device import driver
 from kbench.device.cuda import GpuMemory
 torch.zeros(1, device="cuda")
-def opened(handle, look):
-    done = subprocess.run([sys.executable, "-c", look, handle.hex()], capture_output=True, text=True)
+def opened(shared, look):
+    command = [sys.executable, "-c", look, str(shared.fd), str(shared.view.numel())]
+    done = subprocess.run(command, pass_fds=[shared.fd], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     print(done.stdout)
 """
@@ -67,26 +69,54 @@ for one in private + freed:
     one.view.fill_(77)
 while freed:
     freed.pop().release()
-bare = driver.as_tensor(driver.allocate(2**21), 2**21)
-print(int(bare.count_nonzero()))
-shared = GpuMemory(512)
-opened(shared.handle, {look!r})
+opened(GpuMemory(512), {look!r})
 """
-    left, reached, found = said(program)
-    assert (reached, found) == (2**21, 0)
-    assert left, "what was freed did not come back: this shows nothing of whether it is emptied"
+    assert said(program) == [2**21, 0]
+
+
+def test_what_is_freed_is_free() -> None:
+    """The other side may still have the descriptor."""
+    program = f"""{OWN}
+import os
+GpuMemory(2**21).release()
+before = torch.cuda.mem_get_info()[0]
+for _ in range(20):
+    shared = GpuMemory(2**30)
+    opened_here = driver.open_shared(shared.fd, 2**30)
+    driver.as_tensor(opened_here, 2**30)[-1].fill_(1)
+    assert int(shared.view[-1]) == 1
+    driver.unmap(opened_here, 2**30)
+    shared.release()
+print(before - torch.cuda.mem_get_info()[0])
+"""
+    (lost,) = said(program)
+    assert lost < 2**26
+
+
+def test_it_has_no_number_that_could_be_guessed() -> None:
+    """A handle of the older kind, of which one leads to all others of its owner."""
+    program = f"""{OWN}
+shared, handle = GpuMemory(2**21), (ctypes.c_char * 64)()
+own = ctypes.c_uint64()
+driver._call("cuMemAlloc_v2", ctypes.byref(own), ctypes.c_size_t(2**21))
+for pointer in (own.value, shared.view.data_ptr()):
+    print(driver._driver().cuIpcGetMemHandle(ctypes.byref(handle), ctypes.c_uint64(pointer)))
+"""
+    usual, refused = said(program)
+    assert usual == 0
+    assert refused != 0
 
 
 def test_it_is_as_fast_as_a_process_own() -> None:
     """With arenas of such a length a kernel that reads many rows at once took half as long again."""
     look = f"{OPEN}{READ}print(microseconds(memory))"
     program = f"""{OWN}{READ}
-shared = GpuMemory({SLOTS})
-print(microseconds(shared.view))
-opened(shared.handle, {look!r})
-shared.release()
-opened(driver.export(driver.allocate({SLOTS})), {look!r})
+own = torch.zeros({SLOTS}, dtype=torch.uint8, device="cuda")
+print(microseconds(own))
+del own
+torch.cuda.empty_cache()
+opened(GpuMemory({SLOTS}), {look!r})
 """
-    own, shared, bare = said(program)
-    print(f"own {own:.0f} us, shared {shared:.0f} us, shared but not in whole pages {bare:.0f} us")
+    own, shared = said(program)
+    print(f"own {own:.0f} us, shared {shared:.0f} us")
     assert shared <= 1.15 * own

@@ -42,7 +42,7 @@ class TakeWeights(Record, frozen=True, tag=True):
 
 
 class OpenArena(Record, frozen=True, tag=True):
-    """Where inputs and outputs lie. The gate's descriptors come along, before them the CPU's shared memory."""
+    """How inputs and outputs lie. The memory's descriptors come along, then the gate's."""
 
     slots: int
     inputs: Skeleton
@@ -52,9 +52,6 @@ class OpenArena(Record, frozen=True, tag=True):
     flush_bytes: int  # per slot; 0 where rotation over more than the cache replaces the flush
     lead: int = 0  # flush regions that are written at the start of a round
     gradients: tuple[str, ...] = ()  # parameters whose gradients are outputs
-    input_handle: bytes = b""
-    output_handle: bytes = b""
-    flush_handle: bytes = b""
 
 
 class Call(Record, frozen=True, tag=True):

@@ -37,8 +37,7 @@ class Cpu:
     def allocate(self, count: int) -> memory.HostMemory:
         return memory.HostMemory(count)
 
-    def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
-        assert fd is not None
+    def attach(self, fd: int, count: int) -> torch.Tensor:
         return memory.attach(fd, count)
 
     def detach(self, memory: torch.Tensor) -> None:

@@ -16,29 +16,24 @@ from kbench.device.telemetry import GpuProbe, Probe
 from kbench.records import DeviceInfo
 
 DEV, DRIVER = Path("/dev"), Path("/proc/driver/nvidia/gpus")
-PAGE = 2 * 2**20
+PAGE = 2 * 2**20  # as the driver maps memory; what was shared in smaller ones was slow to read
 KEPT_SHARE = 0.1  # of the device: handing less back and asking for it again takes longer than a round
 
 
 class GpuMemory:
-    fd: int | None = None
-
     def __init__(self, count: int) -> None:
-        # Memory of another length seems to be mapped into other processes in small pages: on an H200 opening three
-        # gigabytes then took 11 ms instead of 0.3, and with arenas that were no multiple of 64 KB either a kernel that
-        # reads many rows at once took 217 us instead of 145.
-        whole = whole_pages(count)
-        self._pointer = driver.allocate(whole)
-        pages = driver.as_tensor(self._pointer, whole)
+        self._whole = whole_pages(count)
+        self._pointer, self.fd = driver.share(self._whole)
+        pages = driver.as_tensor(self._pointer, self._whole)
         pages.zero_()  # what this process freed before, as a truth, may still be in them
         torch.cuda.synchronize()
-        self.handle = driver.export(self._pointer)
         self.view = pages[:count]
 
     def release(self) -> None:
         del self.view
         torch.cuda.synchronize()
-        driver.free(self._pointer)
+        driver.unmap(self._pointer, self._whole)
+        os.close(self.fd)
 
 
 class Cuda:
@@ -67,11 +62,11 @@ class Cuda:
     def allocate(self, count: int) -> GpuMemory:
         return GpuMemory(count)
 
-    def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
-        return driver.as_tensor(driver.open_export(handle), count)
+    def attach(self, fd: int, count: int) -> torch.Tensor:
+        return driver.as_tensor(driver.open_shared(fd, whole_pages(count)), count)
 
     def detach(self, memory: torch.Tensor) -> None:
-        driver.close_export(memory.data_ptr())
+        driver.unmap(memory.data_ptr(), whole_pages(memory.numel()))
 
     def synchronize(self) -> None:
         torch.cuda.synchronize()
@@ -138,7 +133,7 @@ class Cuda:
 
 
 def whole_pages(count: int) -> int:
-    return -(-count // PAGE) * PAGE
+    return max(1, -(-count // PAGE)) * PAGE
 
 
 def node_names(folder: Path, minor: str | None) -> tuple[str, ...]:

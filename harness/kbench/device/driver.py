@@ -1,20 +1,42 @@
 """The few calls of the CUDA driver that torch does not expose: memory of our own, shared between processes.
 
-The arena is allocated here and not by torch, because CUDA shares whole allocations: memory from torch's caching
-allocator would take its neighbours along.
+It travels as a descriptor. CUDA's older handles are numbers in a row: whoever has one can open all that its owner
+exports, and would find right outputs in the arena of a baseline.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+ON_DEVICE = PINNED = AS_DESCRIPTOR = 1
+READ_AND_WRITE = 3
 
-class IpcHandle(ctypes.Structure):
-    _fields_ = [("reserved", ctypes.c_char * 64)]
+
+class Location(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
+
+
+class Properties(ctypes.Structure):
+    _fields_ = [
+        ("type", ctypes.c_int),
+        ("handle_types", ctypes.c_int),
+        ("location", Location),
+        ("for_windows", ctypes.c_void_p),
+        ("flags", ctypes.c_ubyte * 8),
+    ]
+
+
+class Access(ctypes.Structure):
+    _fields_ = [("location", Location), ("flags", ctypes.c_int)]
+
+
+HERE = Location(ON_DEVICE, 0)  # a process sees one GPU alone
 
 
 class Bytes:
@@ -30,33 +52,30 @@ class Bytes:
         }
 
 
-def allocate(count: int) -> int:
-    pointer = ctypes.c_uint64()
-    _check(_driver().cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(max(count, 1))), "cuMemAlloc")
-    return pointer.value
+def share(count: int) -> tuple[int, int]:
+    """Fresh memory, a whole number of pages: where it is mapped, and the descriptor that others can map it by."""
+    allocation, fd = ctypes.c_uint64(), ctypes.c_int()
+    asked = Properties(PINNED, AS_DESCRIPTOR, HERE)
+    _call("cuMemCreate", ctypes.byref(allocation), ctypes.c_size_t(count), ctypes.byref(asked), ctypes.c_uint64(0))
+    with _released(allocation):
+        pointer = _mapped(allocation, count)
+        _call("cuMemExportToShareableHandle", ctypes.byref(fd), allocation, AS_DESCRIPTOR, ctypes.c_uint64(0))
+    return pointer, fd.value
 
 
-def free(pointer: int) -> None:
-    _check(_driver().cuMemFree_v2(ctypes.c_uint64(pointer)), "cuMemFree")
+def open_shared(fd: int, count: int) -> int:
+    """Where the memory behind another process's descriptor is mapped here."""
+    allocation = ctypes.c_uint64()
+    given = ctypes.c_void_p(fd)
+    _call("cuMemImportFromShareableHandle", ctypes.byref(allocation), given, AS_DESCRIPTOR)
+    with _released(allocation):
+        return _mapped(allocation, count)
 
 
-def export(pointer: int) -> bytes:
-    handle = IpcHandle()
-    _check(_driver().cuIpcGetMemHandle(ctypes.byref(handle), ctypes.c_uint64(pointer)), "cuIpcGetMemHandle")
-    return bytes(bytearray(handle))
-
-
-def open_export(handle: bytes) -> int:
-    pointer = ctypes.c_uint64()
-    struct = IpcHandle.from_buffer_copy(handle)
-    lazy_peer_access = ctypes.c_uint(1)
-    result = _driver().cuIpcOpenMemHandle_v2(ctypes.byref(pointer), struct, lazy_peer_access)
-    _check(result, "cuIpcOpenMemHandle")
-    return pointer.value
-
-
-def close_export(pointer: int) -> None:
-    _check(_driver().cuIpcCloseMemHandle(ctypes.c_uint64(pointer)), "cuIpcCloseMemHandle")
+def unmap(pointer: int, count: int) -> None:
+    """The memory itself goes with its last mapping and descriptor."""
+    _call("cuMemUnmap", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
+    _call("cuMemAddressFree", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
 
 
 def as_tensor(pointer: int, count: int) -> torch.Tensor:
@@ -70,8 +89,31 @@ def reset_persisting_cache() -> None:
 
 def version() -> int:
     number = ctypes.c_int()
-    _check(_driver().cuDriverGetVersion(ctypes.byref(number)), "cuDriverGetVersion")
+    _call("cuDriverGetVersion", ctypes.byref(number))
     return number.value
+
+
+def _mapped(allocation: ctypes.c_uint64, count: int) -> int:
+    pointer, size, none = ctypes.c_uint64(), ctypes.c_size_t(count), ctypes.c_uint64(0)
+    _call("cuMemAddressReserve", ctypes.byref(pointer), size, ctypes.c_size_t(0), none, none)
+    try:
+        _call("cuMemMap", pointer, size, ctypes.c_size_t(0), allocation, none)
+        access = Access(HERE, READ_AND_WRITE)
+        _call("cuMemSetAccess", pointer, size, ctypes.byref(access), ctypes.c_size_t(1))
+    except RuntimeError:
+        with contextlib.suppress(RuntimeError):
+            unmap(pointer.value, count)
+        raise
+    return pointer.value
+
+
+@contextlib.contextmanager
+def _released(allocation: ctypes.c_uint64) -> Iterator[None]:
+    """Mappings and descriptors keep it from here on, or nothing does."""
+    try:
+        yield
+    finally:
+        _call("cuMemRelease", allocation)
 
 
 @functools.cache
@@ -79,8 +121,9 @@ def _driver() -> Any:
     return ctypes.CDLL("libcuda.so.1")
 
 
-def _check(result: int, what: str) -> None:
+def _call(name: str, *arguments: Any) -> None:
+    result = getattr(_driver(), name)(*arguments)
     if result == 2:
-        raise torch.OutOfMemoryError(f"{what}: out of device memory")
+        raise torch.OutOfMemoryError(f"{name}: out of device memory")
     if result:
-        raise RuntimeError(f"{what} failed with CUDA driver error {result}")
+        raise RuntimeError(f"{name} failed with CUDA driver error {result}")

@@ -12,11 +12,10 @@ from kbench.records import DeviceInfo
 
 
 class Shared(Protocol):
-    """Memory that the referee owns and a worker may map: `handle` or `fd` is what travels."""
+    """Memory that the referee owns, and whoever is given its `fd` may map."""
 
     view: torch.Tensor  # bytes
-    handle: bytes
-    fd: int | None
+    fd: int
 
     def release(self) -> None: ...
 
@@ -32,8 +31,8 @@ class Device(Protocol):
     def allocate(self, count: int) -> Shared:
         """Fresh shared memory of at least `count` bytes; raises torch's OutOfMemoryError or MemoryError."""
 
-    def attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
-        """In the worker: the same memory as bytes."""
+    def attach(self, fd: int, count: int) -> torch.Tensor:
+        """In the worker: the same memory as bytes. The descriptor may be closed then."""
 
     def detach(self, memory: torch.Tensor) -> None:
         """In the worker: the end of what `attach` gave. None of its views may be used any more."""

@@ -13,11 +13,9 @@ SEAL_SEAL, SEAL_SHRINK, SEAL_GROW = 1, 2, 4
 
 
 class HostMemory:
-    handle = b""
-
     def __init__(self, count: int) -> None:
         count = max(count, 1)
-        self.fd: int | None = os.memfd_create("kbench-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self.fd = os.memfd_create("kbench-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
             size_for_good(self.fd, count)
             self.view = attach(self.fd, count)
@@ -26,9 +24,7 @@ class HostMemory:
             raise MemoryError(f"cannot map {count} bytes of shared memory: {error}") from None
 
     def release(self) -> None:
-        if self.fd is not None:
-            os.close(self.fd)
-        self.fd = None
+        os.close(self.fd)
         del self.view
 
 

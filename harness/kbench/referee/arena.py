@@ -46,7 +46,6 @@ class Arena:
 
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
-        fds = [memory.fd for memory in (self._given, self._taken) if memory.fd is not None]
         order = OpenArena(
             slots=self.slots,
             inputs=self.plan.inputs,
@@ -56,11 +55,8 @@ class Arena:
             flush_bytes=self.plan.flush_bytes,
             lead=self._regions - self.slots,
             gradients=self.plan.gradients,
-            input_handle=self._given.handle,
-            output_handle=self._taken.handle,
-            flush_handle=self._flush.handle if self._flush else b"",
         )
-        return order, fds
+        return order, [memory.fd for memory in self._shared]
 
     def write(self, stacks: list[torch.Tensor], span: slice) -> None:
         """Contents into some slots; each stack holds one row a slot."""

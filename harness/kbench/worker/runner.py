@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,9 +42,10 @@ class Runner:
         self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
 
     def open(self, arena: OpenArena, fds: list[int]) -> None:
-        in_fd, out_fd, fds = (fds[0], fds[1], fds[2:]) if self.device.kind == "cpu" else (None, None, fds)
-        given = self._attach(arena.input_handle, in_fd, arena.slots * arena.input_stride)
-        taken = self._attach(arena.output_handle, out_fd, arena.slots * arena.output_stride)
+        given = self._attach(fds.pop(0), arena.slots * arena.input_stride)
+        taken = self._attach(fds.pop(0), arena.slots * arena.output_stride)
+        if arena.flush_bytes:
+            self._open_flush(arena, fds.pop(0))
         self.gate = self.device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
@@ -55,18 +57,17 @@ class Runner:
         self.outputs = [list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)]
         self.count = len(tree.specs(self.expected))
         self.simple = all(isinstance(leaf, TensorSpec) for leaf in tree.leaves(self.expected))
-        if arena.flush_bytes:
-            self._open_flush(arena)
         gc.collect()
         gc.freeze()  # what is alive now stays: collecting before each round then takes no time
 
-    def _attach(self, handle: bytes, fd: int | None, count: int) -> torch.Tensor:
-        self.attached.append(self.device.attach(handle, fd, count))
+    def _attach(self, fd: int, count: int) -> torch.Tensor:
+        self.attached.append(self.device.attach(fd, count))
+        os.close(fd)
         return self.attached[-1]
 
-    def _open_flush(self, arena: OpenArena) -> None:
+    def _open_flush(self, arena: OpenArena, fd: int) -> None:
         count, total = arena.flush_bytes // 4, arena.slots + arena.lead
-        words = self._attach(arena.flush_handle, None, total * arena.flush_bytes + ALIGNMENT).view(torch.int32)
+        words = self._attach(fd, total * arena.flush_bytes + ALIGNMENT).view(torch.int32)
         self.flush = [words[slot * count : (slot + 1) * count] for slot in range(arena.slots)]
         self.lead = words[arena.slots * count : total * count]
         self.secret = words[total * count]
