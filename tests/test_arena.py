@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch
 from kbench import tree
 from kbench.device.cpu import Cpu
+from kbench.device.memory import HostMemory
 from kbench.referee.arena import Arena, Plan
 
 SLOTS, LEAD, WORDS, WORD = 4, 3, 256, 77
@@ -20,6 +22,29 @@ def arena() -> Iterator[Arena]:
     made = Arena(Cpu(), Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
     yield made
     made.release()
+
+
+class Small(Cpu):
+    """It has room for two, which it counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: list[HostMemory] = []
+
+    def allocate(self, count: int) -> HostMemory:
+        if len(self.taken) == 2:
+            raise MemoryError
+        self.taken.append(HostMemory(count))
+        return self.taken[-1]
+
+
+def test_where_there_is_no_room_for_all_of_it_nothing_stays() -> None:
+    shape, device = tree.describe([torch.zeros(8)]), Small()
+    with pytest.raises(MemoryError):
+        Arena(device, Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
+    for memory in device.taken:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(memory.fd)
 
 
 def flushed(arena: Arena, *left_out: int) -> bool:

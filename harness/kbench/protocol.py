@@ -42,7 +42,7 @@ class TakeWeights(Record, frozen=True, tag=True):
 
 
 class OpenArena(Record, frozen=True, tag=True):
-    """How inputs and outputs lie. The memory's descriptors come along, then the gate's."""
+    """How inputs and outputs lie. Descriptors come along: of inputs, outputs, the flush if there is one, the gate."""
 
     slots: int
     inputs: Skeleton

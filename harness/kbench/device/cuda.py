@@ -24,14 +24,20 @@ class GpuMemory:
     def __init__(self, count: int) -> None:
         self._whole = whole_pages(count)
         self._pointer, self.fd = driver.share(self._whole)
-        pages = driver.as_tensor(self._pointer, self._whole)
-        pages.zero_()  # what this process freed before, as a truth, may still be in them
-        torch.cuda.synchronize()
-        self.view = pages[:count]
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._give_back)
+            pages = driver.as_tensor(self._pointer, self._whole)
+            pages.zero_()  # not every driver hands out pages that are empty
+            torch.cuda.synchronize()
+            self.view = pages[:count]
+            undo.pop_all()
 
     def release(self) -> None:
         del self.view
         torch.cuda.synchronize()
+        self._give_back()
+
+    def _give_back(self) -> None:
         driver.unmap(self._pointer, self._whole)
         os.close(self.fd)
 

@@ -56,10 +56,12 @@ def share(count: int) -> tuple[int, int]:
     """Fresh memory, a whole number of pages: where it is mapped, and the descriptor that others can map it by."""
     allocation, fd = ctypes.c_uint64(), ctypes.c_int()
     asked = Properties(PINNED, AS_DESCRIPTOR, HERE)
-    _call("cuMemCreate", ctypes.byref(allocation), ctypes.c_size_t(count), ctypes.byref(asked), ctypes.c_uint64(0))
-    with _released(allocation):
+    call("cuMemCreate", ctypes.byref(allocation), ctypes.c_size_t(count), ctypes.byref(asked), ctypes.c_uint64(0))
+    with contextlib.ExitStack() as undo, _released(allocation):
         pointer = _mapped(allocation, count)
-        _call("cuMemExportToShareableHandle", ctypes.byref(fd), allocation, AS_DESCRIPTOR, ctypes.c_uint64(0))
+        undo.callback(unmap, pointer, count)
+        call("cuMemExportToShareableHandle", ctypes.byref(fd), allocation, AS_DESCRIPTOR, ctypes.c_uint64(0))
+        undo.pop_all()
     return pointer, fd.value
 
 
@@ -67,15 +69,15 @@ def open_shared(fd: int, count: int) -> int:
     """Where the memory behind another process's descriptor is mapped here."""
     allocation = ctypes.c_uint64()
     given = ctypes.c_void_p(fd)
-    _call("cuMemImportFromShareableHandle", ctypes.byref(allocation), given, AS_DESCRIPTOR)
+    call("cuMemImportFromShareableHandle", ctypes.byref(allocation), given, AS_DESCRIPTOR)
     with _released(allocation):
         return _mapped(allocation, count)
 
 
 def unmap(pointer: int, count: int) -> None:
     """The memory itself goes with its last mapping and descriptor."""
-    _call("cuMemUnmap", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
-    _call("cuMemAddressFree", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
+    call("cuMemUnmap", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
+    call("cuMemAddressFree", ctypes.c_uint64(pointer), ctypes.c_size_t(count))
 
 
 def as_tensor(pointer: int, count: int) -> torch.Tensor:
@@ -89,31 +91,30 @@ def reset_persisting_cache() -> None:
 
 def version() -> int:
     number = ctypes.c_int()
-    _call("cuDriverGetVersion", ctypes.byref(number))
+    call("cuDriverGetVersion", ctypes.byref(number))
     return number.value
 
 
 def _mapped(allocation: ctypes.c_uint64, count: int) -> int:
     pointer, size, none = ctypes.c_uint64(), ctypes.c_size_t(count), ctypes.c_uint64(0)
-    _call("cuMemAddressReserve", ctypes.byref(pointer), size, ctypes.c_size_t(0), none, none)
-    try:
-        _call("cuMemMap", pointer, size, ctypes.c_size_t(0), allocation, none)
-        access = Access(HERE, READ_AND_WRITE)
-        _call("cuMemSetAccess", pointer, size, ctypes.byref(access), ctypes.c_size_t(1))
-    except RuntimeError:
-        with contextlib.suppress(RuntimeError):
-            unmap(pointer.value, count)
-        raise
+    access = Access(HERE, READ_AND_WRITE)
+    with contextlib.ExitStack() as undo:
+        call("cuMemAddressReserve", ctypes.byref(pointer), size, ctypes.c_size_t(0), none, none)
+        undo.callback(call, "cuMemAddressFree", pointer, size)
+        call("cuMemMap", pointer, size, ctypes.c_size_t(0), allocation, none)
+        undo.callback(call, "cuMemUnmap", pointer, size)
+        call("cuMemSetAccess", pointer, size, ctypes.byref(access), ctypes.c_size_t(1))
+        undo.pop_all()
     return pointer.value
 
 
 @contextlib.contextmanager
 def _released(allocation: ctypes.c_uint64) -> Iterator[None]:
-    """Mappings and descriptors keep it from here on, or nothing does."""
+    """Drops our hold of it in the end: a mapping or a descriptor keeps the memory, if there is one."""
     try:
         yield
     finally:
-        _call("cuMemRelease", allocation)
+        call("cuMemRelease", allocation)
 
 
 @functools.cache
@@ -121,7 +122,7 @@ def _driver() -> Any:
     return ctypes.CDLL("libcuda.so.1")
 
 
-def _call(name: str, *arguments: Any) -> None:
+def call(name: str, *arguments: Any) -> None:
     result = getattr(_driver(), name)(*arguments)
     if result == 2:
         raise torch.OutOfMemoryError(f"{name}: out of device memory")

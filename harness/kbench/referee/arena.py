@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import torch
 
 from kbench import tree
@@ -33,16 +35,15 @@ class Arena:
         self.slots = slots
         self._regions = slots + lead  # of the flush
         self._shared: list[Shared] = []
-        try:
-            given = self._allocate(slots * plan.input_bytes)
-            taken = self._allocate(slots * plan.output_bytes)
-            flush = self._allocate(self._regions * plan.flush_bytes + ALIGNMENT) if plan.flush_bytes else None
-        except (MemoryError, torch.OutOfMemoryError):
-            self.release()
-            raise
-        self._given, self._taken, self._flush = given, taken, flush
-        self.inputs = _stacked_views(given.view, plan.inputs, slots, plan.input_bytes)
-        self.outputs = _stacked_views(taken.view, plan.outputs, slots, plan.output_bytes)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.release)
+            self._given = self._allocate(slots * plan.input_bytes)
+            self._taken = self._allocate(slots * plan.output_bytes)
+            flush_bytes = self._regions * plan.flush_bytes
+            self._flush = self._allocate(flush_bytes + ALIGNMENT) if plan.flush_bytes else None
+            self.inputs = _stacked_views(self._given.view, plan.inputs, slots, plan.input_bytes)
+            self.outputs = _stacked_views(self._taken.view, plan.outputs, slots, plan.output_bytes)
+            undo.pop_all()
 
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
@@ -115,9 +116,8 @@ class Arena:
 
     def release(self) -> None:
         self.inputs, self.outputs = [], []
-        for memory in self._shared:
-            memory.release()
-        self._shared = []
+        while self._shared:
+            self._shared.pop().release()
 
     def _allocate(self, count: int) -> Shared:
         self._shared.append(self.device.allocate(max(count, ALIGNMENT)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,6 +84,13 @@ class Side:
         reason = f"the {self.name} baseline fails: {stop.ruling.reason}"
         return Stopped(ruling.Ruling("unsupported", reason, stop.ruling.traceback))
 
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        try:
+            yield
+        except Stopped as stop:
+            raise self.blamed(stop) from None
+
     def load(self, order: Load) -> Loaded:
         return self.handle.ask(order, Loaded, self.seconds["load"])
 
@@ -105,13 +113,12 @@ class Side:
         self.arena = Arena(self.device, plan, size.slots, size.lead)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
-        self.handle.send(order, (*fds, *self.gate.fds()))
+        with self._blamed():
+            self.handle.send(order, (*fds, *self.gate.fds()))
 
     def opened(self) -> None:
-        try:
+        with self._blamed():
             self.handle.expect(Done, self.seconds["load"])
-        except Stopped as stop:
-            raise self.blamed(stop) from None
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
         """One checked call."""
@@ -135,10 +142,8 @@ class Side:
 
     def round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
         """Timed calls on the slots of `span`, whose contents come when the clock already runs."""
-        try:
+        with self._blamed():
             return self._round(mode, stacks, span, word, generator)
-        except Stopped as stop:
-            raise self.blamed(stop) from None
 
     def _round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
         assert self.arena and self.gate

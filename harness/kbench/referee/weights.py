@@ -39,7 +39,6 @@ def hand_over(model: torch.nn.Module, buffers: list[str], side: Side) -> None:
         for value, start in zip(values, starts, strict=True):
             end = start + value.numel() * value.element_size()
             memory.view[start:end].view(value.dtype).copy_(value.reshape(-1).cpu())
-        assert memory.fd is not None
         side.take_weights(TakeWeights(names=tuple(held), specs=tuple(specs)), memory.fd)
     finally:
         memory.release()
