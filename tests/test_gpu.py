@@ -101,6 +101,30 @@ def test_a_large_input_takes_ten_seconds_at_most() -> None:
     assert seconds <= 10.0
 
 
+HOG = """
+import torch
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        free, _ = torch.cuda.mem_get_info()
+        self.held = torch.empty(free - 2**30, dtype=torch.uint8, device="cuda")
+
+    def forward(self, x):
+        return x @ x
+"""
+
+
+def test_who_takes_all_memory_before_the_first_call_is_told_so(cuda: Referee, tmp_path: Path) -> None:
+    """The arena then does not fit, which otherwise is the problem's fault."""
+    (tmp_path / "hog.py").write_text(HOG)
+    result = run(cuda, HERE / "fixtures" / "matmul.py", tmp_path / "hog.py", "2048")
+    assert result.verdict == "out_of_memory", (result.verdict, result.reason)
+    assert result.reason and result.reason.startswith("it held 1")
+    honest = CHEATS.parent / "honest" / "gpu" / "cuda_graph.py"
+    assert run(cuda, HERE / "fixtures" / "matmul.py", honest, "2048").verdict == "passed"
+
+
 def test_claims_agree_with_the_referees_clock(cuda: Referee) -> None:
     """Honest work is never contradicted, from five microseconds to five milliseconds."""
     told = []

@@ -12,7 +12,7 @@ import torch
 
 from kbench import settings as kbench_settings
 from kbench import solution as kbench_solution
-from kbench import stats
+from kbench import stats, units
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
 from kbench.errors import DoesNotFit, MachineFault, ProblemFault
@@ -20,6 +20,8 @@ from kbench.problem import Source
 from kbench.protocol import Constructed, Load
 from kbench.records import Result
 from kbench.referee import busy, check, evidence, timing, weights
+from kbench.referee.arena import Plan
+from kbench.referee.blame import out_of_memory
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Busy, Watch
 from kbench.referee.check import Findings
@@ -33,12 +35,14 @@ from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
 from kbench.referee.side import SOLUTION, Side
+from kbench.referee.size import Size
 from kbench.referee.staff import Staff
 from kbench.referee.timing import Series
 from kbench.settings import COMPILED, Settings
 
 Tell = Callable[[Entered], None]
 COMPILE_S = 900.0
+HOG_SHARE = 0.5
 
 
 class Evaluation:
@@ -86,10 +90,26 @@ class Evaluation:
             ruling = stop.ruling
             if ruling.verdict == "unsupported":
                 self.exams.discard()  # it may be a baseline that is in the middle of something
+        except (DoesNotFit, RuntimeError, MemoryError) as error:
+            ruling = self._hog(error)
         finally:
             self._end()
         self.draft.seconds["total"] = time.monotonic() - began
         return self.draft.result(ruling)
+
+    def _hog(self, error: Exception) -> Ruling:
+        """Where memory ran out while the solution held most of it, that is its doing."""
+        if self.solution is None or not (isinstance(error, DoesNotFit) or out_of_memory(error)):
+            raise error
+        self.staff.see_off()
+        free = self.device.free_bytes()
+        self._part()
+        self.staff.see_off()
+        held = self.device.free_bytes() - free
+        if held < HOG_SHARE * (self.device.info().memory_bytes or 0):
+            raise error
+        self.exams.discard()
+        return Ruling("out_of_memory", f"it held {units.size(held)} of memory, which the reference then lacked")
 
     def _evaluate(self) -> None:
         for _ in range(self.asked.processes):
@@ -262,17 +282,20 @@ class Evaluation:
         fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]
         self.device.hand_back()
         try:
-            for side in fresh:
-                side.offer(plan, exam.size)
-        except (MemoryError, torch.OutOfMemoryError) as error:
-            raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
-        exam.trials.foresee(instance, self.asked.trials)  # opening it takes a worker some time
-        try:
+            self._offer(fresh, plan, exam.size)
+            exam.trials.foresee(instance, self.asked.trials)  # opening it takes a worker some time
             for side in fresh:
                 side.opened()
         except Stopped:
             self.exams.discard()  # an answer of a baseline may be on its way
             raise
+
+    def _offer(self, sides: list[Side], plan: Plan, size: Size) -> None:
+        try:
+            for side in sides:
+                side.offer(plan, size)
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
 
     def _time(self, exam: Exam, instance: Instance) -> None:
         arena = self._solution().arena
