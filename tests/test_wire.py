@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
+import signal
+import socket
 import struct
 import threading
 
 import msgspec
 import pytest
+from kbench.jail import linux
+from kbench.jail.layers import most_open_files
 from kbench.protocol import Done, FromWorker, Returned
 from kbench.tree import TensorSpec
 from kbench.wire import Channel, Closed, Late, Malformed, pair
@@ -96,6 +101,43 @@ def test_an_idle_channel_says_so() -> None:
     assert not right.waiting()
     left.send(Done())
     assert right.waiting()
+
+
+def test_descriptors_that_a_worker_leaves_in_sockets_leave_the_referee_some() -> None:
+    """The kernel counts those of a user together. Privileged users are exempt, so this is tried as nobody."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            if os.getuid() == 0:
+                os.setresuid(65534, 65534, 65534)
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            waiting = _left_in_sockets(most_open_files(most))
+            left, right = pair(right_accepts_fds=True)
+            left.send(Done(), [0, 1, 2])
+            right.receive(Done, 1.0)
+            os._exit(0 if waiting > 1000 and len(right.take_fds(3)) == 3 else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def _left_in_sockets(limit: int) -> int:
+    """How many a process with this limit can leave there. It stays until its parent is gone."""
+    told, tell = os.pipe()
+    if os.fork() == 0:
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+        left, _right = socket.socketpair()
+        left.setblocking(False)
+        count = 0
+        with contextlib.suppress(OSError):
+            while True:
+                socket.send_fds(left, [b"x"], [0] * 250)
+                count += 250
+        os.write(tell, str(count).encode())
+        signal.pause()
+    os.close(tell)
+    return int(os.read(told, 20))
 
 
 def test_a_channel_works_beyond_a_thousand_descriptors() -> None:

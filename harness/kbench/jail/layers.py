@@ -19,7 +19,7 @@ KEPT = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib32", "/lib64", "/b
 LEFT_OUT = "left out"
 MAX_PROCESSES = 256  # watched
 MAX_PIDS = 4096  # threads included; the kernel's own bound, where it has one for a namespace
-MAX_OPEN_FILES = 65536
+MAX_OPEN_FILES = 8192
 _FLAGS = {
     "user": linux.CLONE_NEWUSER,
     "pid": linux.CLONE_NEWPID,
@@ -187,11 +187,18 @@ def _in_child(action: Callable[[], None]) -> str | None:
     return None if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else text or "failed"
 
 
+def most_open_files(hard: int) -> int:
+    """The kernel counts what descriptors of a user wait in sockets, and holds that against the limit of who sends the
+    next: what workers let wait there must leave the referee some.
+    """
+    return MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard // 2)
+
+
 def _limit(limits: Limits) -> None:
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
+        resource.RLIMIT_NOFILE: most_open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
         resource.RLIMIT_NPROC: MAX_PIDS,
     }
     if limits.data_limit:

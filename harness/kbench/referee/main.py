@@ -120,6 +120,8 @@ def _settings(source: problem.Source, device: Device) -> problem.ProblemSettings
 
 def _settle(device: Device) -> None:
     heap.settle()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # see `layers.most_open_files`
     gc.collect()
     gc.freeze()  # what importing made stays: collecting between evaluations then takes no time
     if device.kind == "cpu":
