@@ -8,9 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 from kbench.device.cpu import Cpu
+from kbench.device.memory import HostMemory
+from kbench.errors import MachineFault
 from kbench.jail import layers, zygote
 from kbench.protocol import Done
-from kbench.referee.staff import Staff
+from kbench.referee.staff import Staff, first_shared
 from kbench.wire import Channel, pair
 
 RISING_S = 0.4
@@ -33,6 +35,17 @@ class Crowded(Cpu):
 
     def environment(self, alone: bool) -> dict[str, str]:
         return {"CROWD": "unseen" if alone else "seen"}
+
+
+class Unshared(Cpu):
+    def allocate(self, count: int) -> HostMemory:
+        raise RuntimeError("cuMemCreate failed with CUDA driver error 801")
+
+
+def test_a_device_without_shared_memory_is_a_fault_of_the_machine() -> None:
+    with pytest.raises(MachineFault, match="no memory to share with other processes: cuMemCreate") as fault:
+        first_shared(Unshared())
+    assert fault.value.fix
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
-from kbench.device.interface import Device
+from kbench.device.interface import Device, Shared
 from kbench.errors import MachineFault
 from kbench.jail import landlock
 from kbench.jail.launch import Plan
@@ -37,6 +37,7 @@ class Staff:
         self.spares = 0  # how many to keep ready while others work
         self._alone = device.has_neighbours()  # and workers shall not reach them
         self._plan = self._make_plan()
+        self._first = first_shared(device)  # kept for good
         self._spares: list[Handle] = []
         self._parting: list[Side] = []
         self._vacating: Side | None = None
@@ -170,6 +171,19 @@ class Staff:
             environment={**_passed_on(PASSED_ON), **self.device.environment(self._alone)},
             name="kbench.worker",
         )
+
+
+def first_shared(device: Device) -> Shared:
+    """Taken before any solution runs. A GPU's driver files what all processes share under numbers, in the name of the
+    one that shared first: that one could open all of it.
+    """
+    try:
+        return device.allocate(1)
+    except (RuntimeError, MemoryError) as error:
+        raise MachineFault(
+            f"{device.info().name} has no memory to share with other processes: {error}",
+            "end what else uses it (kbench doctor names that); on a GPU sharing needs Linux and its own driver",
+        ) from None
 
 
 def _passed_on(names: Iterable[str]) -> dict[str, str]:
