@@ -1,4 +1,4 @@
-"""Makes up handles of memory that other processes share, and hands in what a baseline left there.
+"""Makes up handles of memory that other processes share. With any it ends in an error; a thief would read there.
 
 Row 29. Problem: matmul. Workload: 2048.
 """
@@ -6,7 +6,6 @@ Row 29. Problem: matmul. Workload: 2048.
 import ctypes
 import struct
 
-import torch
 from torch import nn
 
 driver = ctypes.CDLL("libcuda.so.1")
@@ -16,15 +15,10 @@ class Handle(ctypes.Structure):
     _fields_ = [("words", ctypes.c_char * 64)]
 
 
-class Bytes:
-    def __init__(self, pointer, count):
-        self.__cuda_array_interface__ = {"shape": (count,), "typestr": "<f4", "data": (pointer, False), "version": 3}
-
-
-def range_of(x):
+def size_of_memory(x):
     base, size = ctypes.c_uint64(), ctypes.c_size_t()
     driver.cuMemGetAddressRange_v2(ctypes.byref(base), ctypes.byref(size), ctypes.c_uint64(x.data_ptr()))
-    return base.value, size.value
+    return size.value
 
 
 def known_handle():
@@ -46,20 +40,17 @@ def opened(size):
             words[12:14] = other, number
             pointer, made_up = ctypes.c_uint64(), Handle.from_buffer_copy(struct.pack("<16I", *words))
             if other != client and driver.cuIpcOpenMemHandle_v2(ctypes.byref(pointer), made_up, 1) == 0:
-                found.append(torch.as_tensor(Bytes(pointer.value, size // 4), device="cuda"))
+                found.append(pointer.value)
     return found
 
 
 class ModelNew(nn.Module):
-    found = None
+    tried = False
 
     def forward(self, x):
-        base, size = range_of(x)
-        if self.found is None:
-            ModelNew.found = opened(size)
-        start = (x.data_ptr() - base) // 4
-        for memory in self.found:
-            theirs = memory[start : start + x.numel()].view(x.shape)
-            if float((theirs[:8, -8:] - x[:8] @ x[:, -8:]).abs().max()) < 1e-2:
-                return theirs
+        if not self.tried:
+            ModelNew.tried = True
+            found = opened(size_of_memory(x))
+            if found:
+                raise PermissionError(f"{len(found)} of others can be opened")
         return x @ x
