@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 from kbench.errors import MachineFault
 from kbench.referee import busy
-from kbench.referee.busy import Busy, Watch
-from kbench.referee.evaluate import Evaluation
+from kbench.referee.busy import Busy, Peace, Watch
 from kbench.referee.ruling import Stopped
 
 CALM_S, TURN_S = 0.0001, 0.002
@@ -94,14 +92,9 @@ class Worker:
 
     def examine(self) -> int:
         """How many series were given up."""
-        one = Evaluation.__new__(Evaluation)
-        one.draft = SimpleNamespace(disturbed=0)  # type: ignore[assignment]
-        one.exams = SimpleNamespace(watch=self.watch)  # type: ignore[assignment]
-        one.staff = SimpleNamespace(see_off=self.end)  # type: ignore[assignment]
-        one.solution, one.deadline = None, float("inf")
-        baseline = SimpleNamespace(arena=SimpleNamespace(flush_once=self.flush))
-        one._in_peace(self.run, baseline)  # type: ignore[arg-type]
-        return one.draft.disturbed
+        peace = Peace(self.watch, self.flush, self.end)
+        peace.measured(self.run)
+        return peace.disturbed
 
 
 def test_a_disturbed_series_is_measured_again(watch: Watch) -> None:

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from kbench.records import Evidence, Ran
 from kbench.referee.outcome import Draft
+from kbench.referee.series import Rounds, Series
 from kbench.referee.side import SOLUTION
 from kbench.referee.size import Size
-from kbench.referee.timing import Rounds, Series
 
 CALLS, ROUNDS = 4, 10
 SINGLE_S = 0.0002

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from kbench.referee import busy, timing
 from kbench.referee.busy import Busy, Watch
+from kbench.referee.series import Series
 from kbench.referee.size import Size
-from kbench.referee.timing import Series, run_series
+from kbench.referee.timing import Timer
 
 CALM_S, TURN_S = 0.0001, 0.002
 AFTER_OWN_S, AFTER_OTHERS_S, ROUND_S = 1.0, 2.0, 10.0
@@ -76,7 +77,8 @@ def series_on(gpu: Gpu, pairs: int) -> Series:
     rule = SimpleNamespace(verdict=lambda ratios, *_: "rounds" if len(ratios) == pairs else None)
     sides = [Fake(gpu, name) for name in NAMES]
     probe = SimpleNamespace(sample=lambda: None)
-    return run_series(sides, contest, rule, lambda: 1, probe, lambda: None)  # type: ignore[arg-type]
+    timer = Timer(sides, contest, lambda: 1, probe)  # type: ignore[arg-type]
+    return timer.run(rule, lambda: None)  # type: ignore[arg-type]
 
 
 def batches(gpu: Gpu) -> list[str]:

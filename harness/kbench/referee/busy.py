@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import torch
 
 from kbench.device.interface import Device
-from kbench.errors import DoesNotFit
+from kbench.errors import DoesNotFit, MachineFault
+from kbench.referee.ruling import Ruling, Stopped
 from kbench.report.warn import HICCUPS
 
 FLUSHES = 10
@@ -30,6 +32,7 @@ PARTING_S = 0.3  # until the device, too, has let go of a process that is gone
 # before, either.
 LEAST_S, LONG_S = 0.4, 3.0
 
+Measured = TypeVar("Measured")
 Looks = dict[str, list[bool]]  # of each kind of round, those after which the GPU was busy
 
 
@@ -91,6 +94,36 @@ class Watch:
                 return False
             time.sleep(APART_S)
         return looks.count(False) <= HICCUPS * len(looks)
+
+
+class Peace:
+    """Has things measured beside which nobody works."""
+
+    def __init__(self, watch: Watch, flush: Callable[[], float], end: Callable[[], None]) -> None:
+        """`end` ends the solution and waits until it is gone."""
+        self.watch = watch
+        self.flush = flush
+        self.end = end
+        self.disturbed = 0  # measurements that were given up
+
+    def measured(self, measure: Callable[[], Measured]) -> Measured:
+        """Raises what follows from it where somebody keeps on working."""
+        for _ in range(2):
+            try:
+                return measure()
+            except Busy as found:
+                self.disturbed += 1
+                if found.lasting and not self.watch.sees_calm(self.flush):  # another would only wait for it again
+                    raise self._who_works(LEAST_S) from None
+        raise self._who_works(LONG_S)
+
+    def _who_works(self, seconds: float) -> Exception:
+        """The solution, if nobody does any more once it has ended."""
+        self.end()
+        if self.watch.stays_calm(self.flush, seconds):
+            reason = "it left work running on the GPU, which slowed the baselines that were timed after its calls"
+            return Stopped(Ruling("cheated", reason))
+        return MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")
 
 
 def seconds_to_write(device: Device, words: torch.Tensor) -> float:

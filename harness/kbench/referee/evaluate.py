@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import AbstractContextManager
 
 import torch
 
@@ -15,33 +13,32 @@ from kbench import solution as kbench_solution
 from kbench import stats, units
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.errors import DoesNotFit, MachineFault, ProblemFault
+from kbench.errors import DoesNotFit
 from kbench.problem import Source
-from kbench.protocol import Constructed, Load
+from kbench.protocol import Constructed
 from kbench.records import Result
-from kbench.referee import busy, check, evidence, timing, weights
+from kbench.referee import check, evidence, weights
 from kbench.referee.arena import Plan
 from kbench.referee.blame import out_of_memory
 from kbench.referee.builds import Builds
-from kbench.referee.busy import Busy, Watch
+from kbench.referee.busy import Peace
 from kbench.referee.check import Findings
 from kbench.referee.contest import Contest
-from kbench.referee.events import Entered
-from kbench.referee.exam import Exam, wants_fresh_processes
+from kbench.referee.exam import Exam
 from kbench.referee.exams import Exams
-from kbench.referee.handle import Handle
 from kbench.referee.instance import Instance
+from kbench.referee.load import Loader
 from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
+from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.size import Size
 from kbench.referee.staff import Staff
-from kbench.referee.timing import Series
-from kbench.settings import COMPILED, Settings
+from kbench.referee.stages import Stages, Tell
+from kbench.referee.timing import Timer
+from kbench.settings import Settings
 
-Tell = Callable[[Entered], None]
-COMPILE_S = 900.0
 HOG_SHARE = 0.5
 
 
@@ -69,14 +66,13 @@ class Evaluation:
         self.workload = workload
         self.candidate = candidate
         self.asked = asked
-        self.tell = tell
         self.seeds = Seeds(asked.seed)  # of the exam, once there is one
         self.seconds = kbench_settings.deadlines(asked, self.device.kind, exams.of_problem.timeout)
+        self.loader = Loader(staff, exams, source, workload, asked, self.seconds)
         self.draft = Draft(self.device, staff, source, workload, candidate, builds, asked)
         self.draft.custom_kernel = exams.of_problem.custom_kernel
         self.solution: Side | None = None
-        self._entered = "load"
-        self.deadline = time.monotonic() + self.seconds["total"]
+        self.stages = Stages(tell, self.seconds, self.draft.seconds)
 
     def run(self) -> Result:
         """The result, whatever the solution does. Faults of problem or machine are raised."""
@@ -103,8 +99,7 @@ class Evaluation:
             raise error
         self.staff.see_off()
         free = self.device.free_bytes()
-        self._part()
-        self.staff.see_off()
+        self._see_off()
         held = self.device.free_bytes() - free
         if held < HOG_SHARE * (self.device.info().memory_bytes or 0):
             raise error
@@ -121,14 +116,14 @@ class Evaluation:
             self._end()
 
     def _exam(self) -> Exam:
-        exam = self.exams.get(self.source, self.workload, self.asked, self._problem_code)
+        exam = self.exams.get(self.source, self.workload, self.asked, self.stages.problem_code)
         # A kept exam has seeds of its own; what is timed is new in any case.
         self.seeds = Seeds(None) if exam.uses else exam.seeds
         self.draft.seeds = tuple(dict.fromkeys((exam.seeds.master, self.seeds.master)))
         return exam
 
     def _check_and_time(self, exam: Exam) -> None:
-        with self._stage("check"):
+        with self.stages.stage("check"):
             # The second instance has other weights: what was kept from the first one is wrong now. It is
             # also the one that is timed.
             constructed = self._construct(exam, "first")
@@ -140,72 +135,33 @@ class Evaluation:
             if not exam.instances.suits(constructed):
                 raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))
             instance = self._check(exam, "second", constructed)
-        with self.staff.quiet(), self._stage("time"):
+        with self.staff.quiet(), self.stages.stage("time"):
             self._time(exam, instance)
         self.staff.restock()  # as early as it disturbs nothing that is timed
-        with self._stage("trace"):
+        with self.stages.stage("trace"):
             self.draft.floor = exam.floor(instance)
             self._trace()
 
     def _load(self, exam: Exam) -> None:
-        with self._stage("load"):
+        with self.stages.stage("load"):
             self._prepare(exam)
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
-            handle = self.solution.handle
-            handle.builds = lambda ask: self.builds.build(ask, handle, self.seconds["build"])
-            path = self._placed(self.solution)
-            loaded = self.solution.load(self._order(path, entry=self.asked.entry))
-            self.draft.changed = loaded.changed
+            self.draft.changed = self.loader.solution(self.solution, self.candidate, self.builds).changed
 
     def _prepare(self, exam: Exam) -> None:
         """All that is for the next solution too: before this one, which may fail."""
         if exam.surveyed is None:
             exam.explore()  # while workers rise and former ones leave
-        self._load_baselines(exam)
+        self.loader.baselines(exam)
         if exam.surveyed is None:
             with self.staff.quiet():
                 exam.survey()
-
-    def _patience(self, name: str) -> dict[str, float]:
-        """How slow a baseline is, or its compiler, is no fault of the solution: what the user grants is for that."""
-        usual = kbench_settings.DEADLINES[self.device.kind]
-        least = {**usual, "first-call": COMPILE_S} if name in COMPILED else usual
-        return {stage: max(seconds, least[stage]) for stage, seconds in self.seconds.items()}
-
-    def _placed(self, side: Side) -> str:
-        try:
-            return side.handle.place(self.candidate.path, self.candidate.text, self.candidate.folder)
-        except OSError as error:
-            raise MachineFault(f"no room for a worker's scratch: {error}", "free some memory or disk") from None
-
-    def _load_baselines(self, exam: Exam) -> None:
-        for name in exam.missing():
-            exam.baselines.append(Side(name, self._baseline_worker(), self.device, self._patience(name)))
-            self._load_baseline(exam.baselines[-1])
-
-    def _baseline_worker(self) -> Handle:
-        return self.staff.hire() if wants_fresh_processes(self.asked) else self.staff.hire_again()
-
-    def _load_baseline(self, side: Side) -> None:
-        try:
-            path = side.handle.place(self.source.path, self.source.text, None)
-            overrides = pickle.dumps(dict(self.exams.of_problem.workloads.get(self.workload, {})))
-            compiled = side.name if side.name in COMPILED else None
-            side.load(self._order(path, reference=True, compiled=compiled, overrides=overrides))
-        except Stopped as stop:
-            raise ProblemFault(f"{self.source.path}: {stop.ruling.reason} in a worker", "mend the problem") from None
-
-    def _order(self, path: str, **options: Any) -> Load:
-        info = self.device.info()
-        options = {"entry": None, **options}
-        threads, grad = info.threads or 1, self.exams.of_problem.grad
-        return Load(path=path, device=self.device.kind, threads=threads, grad=grad, **options)
 
     def _renewed(self, exam: Exam) -> Exam:
         """An exam for a solution whose outputs are others: gradients and buffers that it shares with the reference."""
         self.exams.drop()
         renewed = self._exam()
-        self._load_baselines(renewed)
+        self.loader.baselines(renewed)
         renewed.surveyed = exam.surveyed  # now the solution could change it
         return renewed
 
@@ -221,11 +177,11 @@ class Evaluation:
         solution = self._solution()
         waiting = exam.lacking(name, timed=name == "second")
         for side in waiting:  # they construct theirs while the reference's first trial is made
-            with self._at_no_cost(side):
+            with self.stages.at_no_cost(side):
                 side.begin(exam.instances.weights_seed(name), exam.pickled)
         instance = exam.instances.get(name, constructed)
         for side in waiting:
-            with self._at_no_cost(side):
+            with self.stages.at_no_cost(side):
                 self._give_weights(side, side.constructed(), instance)
         self.draft.weights = "loaded" if instance.signature.loaded else "seeded"
         if instance.signature.loaded:
@@ -235,7 +191,7 @@ class Evaluation:
             self._open(exam, instance)
         check.run(solution, instance.case, trial, 0, self._word(), self.draft.findings)
         for side in waiting:
-            with self._at_no_cost(side):
+            with self.stages.at_no_cost(side):
                 check.run(side, instance.case, trial, 0, self._word(), Findings())
         if waiting:
             exam.given(name)
@@ -249,31 +205,20 @@ class Evaluation:
         findings = self.draft.findings
         # The first changes one element of what the call before was given, for whoever looks at a few of them.
         for name, trial in exam.trials.transformed(instance):
-            self._in_time()
+            self.stages.demand_time()
             if trial is None:
                 findings.dropped.append(name)
                 continue
             check.run(self._solution(), instance.case, trial, 1, self._word(), findings)
             findings.transforms.append(name)
         for number in range(1, self.asked.trials):
-            self._in_time()
+            self.stages.demand_time()
             trial = exam.trials.get(instance, number)
             check.run(self._solution(), instance.case, trial, number % 2, self._word(), findings)
 
     def _give_weights(self, side: Side, own: Constructed, instance: Instance) -> None:
         if weights.agree(instance.case.model, own):
             weights.hand_over(instance.case.model, weights.shared_buffers(instance.case.model, own), side)
-
-    @contextlib.contextmanager
-    def _at_no_cost(self, baseline: Side) -> Iterator[None]:
-        """What a baseline takes or does wrong is not the solution's."""
-        began = time.monotonic()
-        try:
-            yield
-        except Stopped as stop:
-            raise baseline.blamed(stop) from None
-        finally:
-            self.deadline += time.monotonic() - began
 
     def _open(self, exam: Exam, instance: Instance) -> None:
         self.staff.make_room()
@@ -298,8 +243,8 @@ class Evaluation:
             raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
 
     def _time(self, exam: Exam, instance: Instance) -> None:
-        arena = self._solution().arena
-        assert arena is not None
+        arena, baseline = self._solution().arena, exam.baselines[-1].arena
+        assert arena and baseline
         contest = Contest(
             instance.case,
             self.draft.findings,
@@ -314,38 +259,18 @@ class Evaluation:
         sides = [self._solution(), *exam.baselines]
 
         def run() -> Series:
-            return timing.run_series(sides, contest, rule, self.seeds.next_round, probe, self._in_time)
+            self.stages.demand_time()
+            return Timer(sides, contest, self.seeds.next_round, probe).run(rule, self.stages.demand_time)
 
+        peace = Peace(self.exams.watch, baseline.flush_once, self._see_off)
         for _ in range(2):
-            series = self._in_peace(run, exam.baselines[-1])
+            series = peace.measured(run)
             self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
             # One contradiction may be the machine's; only a second series makes it the solution's.
             if not self.draft.contradicted(series):
                 break
+        self.draft.disturbed += peace.disturbed
         self.draft.timed(series, probe)
-
-    def _in_peace(self, run: Callable[[], Series], baseline: Side) -> Series:
-        """A series beside which nothing kept the GPU busy."""
-        assert baseline.arena is not None
-        watch, flush = self.exams.watch, baseline.arena.flush_once
-        for _ in range(2):
-            self._in_time()
-            try:
-                return run()
-            except Busy as found:
-                self.draft.disturbed += 1
-                if found.lasting and not watch.sees_calm(flush):  # another series would only wait for it again
-                    raise self._who_works(watch, flush, busy.LEAST_S) from None
-        raise self._who_works(watch, flush, busy.LONG_S)
-
-    def _who_works(self, watch: Watch, flush: Callable[[], float], seconds: float) -> Exception:
-        """Something is at work on the GPU: the solution, if nothing is any more once it has ended."""
-        self._part()
-        self.staff.see_off()
-        if watch.stays_calm(flush, seconds):
-            reason = "it left work running on the GPU, which slowed the baselines that were timed after its calls"
-            return Stopped(Ruling("cheated", reason))
-        return MachineFault("other work keeps the GPU busy, times would mean nothing", "time on a GPU of its own")
 
     def _trace(self) -> None:
         """Last, since being watched slows what follows. What fails only now was checked and timed without a fault."""
@@ -360,50 +285,18 @@ class Evaluation:
     def _word(self) -> int:
         return self.seeds.next_round() % 2**31
 
-    def _in_time(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise Stopped(Ruling("timed_out", f"the evaluation took longer than {self.seconds['total']:g} s"))
-
-    @contextlib.contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        outer, self._entered = self._entered, name
-        self.tell(Entered(stage=name))
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._entered = outer
-            self.draft.seconds[name] = self.draft.seconds.get(name, 0.0) + time.monotonic() - began
-
-    @contextlib.contextmanager
-    def _problem_code(self) -> Iterator[None]:
-        """The problem's own code may hang or end this process: whoever watches it must know."""
-        self.tell(
-            Entered(
-                stage="problem",
-                detail="while the reference runs",
-                limit_s=self.seconds["load"] + self.seconds["first-call"],
-            )
-        )
-        yield
-        self.tell(Entered(stage=self._entered))
-
-    @contextlib.contextmanager
-    def _leased(self, early: bool) -> Iterator[None]:
+    def _leased(self, early: bool) -> AbstractContextManager[None]:
         """On the CPU builds disturb the timing of others, so the lease comes before loading."""
-        if early != (self.device.kind == "cpu"):
-            yield
-            return
-        waited = self.lease.acquire(lambda pid: self.tell(Entered(stage="lease", detail=str(pid or "another user's"))))
-        self.deadline += waited
-        try:
-            yield
-        finally:
-            self.lease.release()
+        here = early == (self.device.kind == "cpu")
+        return self.stages.leased(self.lease) if here else contextlib.nullcontext()
 
     def _end(self) -> None:
         self._part()
         self.staff.restock()
+
+    def _see_off(self) -> None:
+        self._part()
+        self.staff.see_off()
 
     def _part(self) -> None:
         side, self.solution = self.solution, None

@@ -36,10 +36,10 @@ from kbench.referee import attest, evidence, floor
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
+from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION
 from kbench.referee.size import Size
 from kbench.referee.staff import Staff
-from kbench.referee.timing import Series
 from kbench.report import warn
 from kbench.stats import PROCESS_TERM, Estimate, bootstrap, median, paired_speedup, process_spread
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 
 from kbench.device.telemetry import Probe
-from kbench.records import Telemetry
 from kbench.referee import busy
-from kbench.referee.busy import Looks
 from kbench.referee.contest import Contest, Done
 from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.series import Rounds, Series
 from kbench.referee.side import Mode, Run, Side
-from kbench.referee.size import Size
-from kbench.stats import StopRule, idle_round, median, undisturbed
+from kbench.stats import StopRule, idle_round, undisturbed
 
 # A round without work first, and in the last of every so many pairs. An odd number: what was timed before it then is in
 # turn another process and its own, after which on a GPU it takes some 60 us less, with the host's caches warm. Rounds
@@ -28,131 +25,135 @@ SINGLES_EVERY = 10
 OVERHEAD_WEIGHT = {"cpu": 2.75, "cuda": 1.5}
 
 
-@dataclass
-class Rounds:
-    """What one side did in the rounds that count."""
+class Timer:
+    """One series: rounds of all sides in turn, the order reversed every time.
 
-    walls_s: list[float] = field(default_factory=list)
-    singles_s: list[float] = field(default_factory=list)
-    claims_ms: list[tuple[float, ...]] = field(default_factory=list)
-
-
-@dataclass
-class Series:
-    """One run of paired rounds in one set of workers."""
-
-    sides: dict[str, Rounds]
-    size: Size
-    inputs: str
-    null_batch_s: float = 0.0
-    null_single_s: float = 0.0
-    flush_s: float = 0.0  # how long one flush lasts
-    stopped: str = ""
-    spent_s: float = 0.0
-    looks: Looks = field(default_factory=dict)
-    telemetry: list[Telemetry] = field(default_factory=list)
-
-    def batch_ms(self, name: str) -> list[float]:
-        """Per round, the referee's clock less what a round without work costs, by the calls."""
-        return [(wall - self.null_batch_s) / self.size.calls * 1e3 for wall in self.sides[name].walls_s]
-
-    def singles_ms(self, name: str) -> list[float]:
-        """The same of each call that was let go by itself; none on the CPU."""
-        return [(wall - self.null_single_s) * 1e3 for wall in self.sides[name].singles_s]
-
-    def claimed_ms(self, name: str) -> list[float]:
-        return [median(claims) for claims in self.sides[name].claims_ms]
-
-
-def run_series(
-    sides: list[Side],
-    contest: Contest,
-    rule: StopRule,
-    next_seed: Callable[[], int],
-    probe: Probe,
-    in_time: Callable[[], None],
-) -> Series:
-    """Rounds of all sides in turn, the order reversed every time, until the rule says stop.
-
-    `sides` begins with the solution; the last one, a baseline, also runs the rounds without work. Raises Busy where
-    something else works on the GPU in between: then no time means anything.
+    `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
     """
-    series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
-    # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
-    _round(sides[::-1], contest, next_seed(), 1, series.looks)
-    nulls: tuple[list[float], list[float]] = ([], [])  # where another process worked before it, and where its own did
-    null_singles: list[float] = []
-    began = time.monotonic()
-    pair, kind = 0, contest.device.kind
-    while not series.stopped:
-        in_time()
-        if pair == 0 or pair % NULLS_EVERY[kind] == NULLS_EVERY[kind] - 1:
-            walls, repeated = _null(sides, contest, next_seed(), series.looks)
+
+    def __init__(self, sides: list[Side], contest: Contest, next_seed: Callable[[], int], probe: Probe) -> None:
+        self.sides = sides
+        self.contest = contest
+        self.next_seed = next_seed
+        self.probe = probe
+        self.kind = contest.device.kind
+        self.series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
+        # Where another process worked before it, and where its own did.
+        self._nulls: tuple[list[float], list[float]] = ([], [])
+        self._null_singles: list[float] = []
+
+    def run(self, rule: StopRule, in_time: Callable[[], None]) -> Series:
+        """Until the rule says stop. Raises Busy where something else works on the GPU in between: then no time means
+        anything.
+        """
+        # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
+        self._round(self.sides, self._span(1), self.next_seed())
+        began = time.monotonic()
+        pair = 0
+        while not self.series.stopped:
+            in_time()
+            self._pair(pair)
+            pair += 1
+            self.series.stopped = self._verdict(rule, time.monotonic() - began) or ""
+        self.series.flush_s = self.contest.watch.calm_s
+        return self.series
+
+    def _pair(self, pair: int) -> None:
+        if pair == 0 or pair % NULLS_EVERY[self.kind] == NULLS_EVERY[self.kind] - 1:
+            walls, repeated = self._null(self._span(0), self.next_seed())
             # The side that runs these was the last one in the warm round and in even pairs.
-            nulls[repeated or pair == 0 or pair % 2 == 1].extend(walls)
+            self._nulls[repeated or pair == 0 or pair % 2 == 1].extend(walls)
         if pair % SINGLES_EVERY == 0:
-            null_singles += _single(sides, contest, next_seed(), series)
-        runs = _round(sides, contest, next_seed(), pair, series.looks)
-        for name, run in runs.items():
-            series.sides[name].walls_s.append(run.walls_s[0])
-            series.sides[name].claims_ms.append(run.finished.claims_ms)
-            series.spent_s += run.walls_s[0]
-        busy.demand_few(series.looks.values())
-        sample = probe.sample()
-        series.telemetry += [sample] if sample else []
-        series.null_batch_s = idle_round(kind, *nulls)
-        series.null_single_s = undisturbed(null_singles) if null_singles else 0.0
-        pair += 1
+            self._singles(self.next_seed())
+        runs = self._round(self.sides if pair % 2 == 0 else self.sides[::-1], self._span(pair), self.next_seed())
+        self.series.add(runs)
+        busy.demand_few(self.series.looks.values())
+        sample = self.probe.sample()
+        self.series.telemetry += [sample] if sample else []
+        self.series.null_batch_s = idle_round(self.kind, *self._nulls)
+        self.series.null_single_s = undisturbed(self._null_singles) if self._null_singles else 0.0
+
+    def _verdict(self, rule: StopRule, elapsed_s: float) -> str | None:
         # Filling and verifying take time beside the timed work: that too is bounded by the budget.
-        beside = (time.monotonic() - began - series.spent_s) * OVERHEAD_WEIGHT[kind]
-        calls = min(side.calls for side in sides)
-        own = _figures(series, sides[0])
-        series.stopped = rule.verdict(_ratios(series, sides), max(series.spent_s, beside), calls, own) or ""
-    series.flush_s = contest.watch.calm_s
-    return series
+        beside = (elapsed_s - self.series.spent_s) * OVERHEAD_WEIGHT[self.kind]
+        calls = min(side.calls for side in self.sides)
+        own, against = (self._figures(side) for side in self.sides[:2])
+        # Paired ratios of the first baseline and the solution.
+        ratios = [left / right if right > 0 else math.inf for left, right in zip(against, own, strict=True)]
+        return rule.verdict(ratios, max(self.series.spent_s, beside), calls, own)
 
+    def _figures(self, side: Side) -> list[float]:
+        """A side's times for the stop rule, one a round."""
+        return self.series.claimed_ms(side.name) if self.kind == "cuda" else self.series.batch_ms(side.name)
 
-def _ratios(series: Series, sides: list[Side]) -> list[float]:
-    """Paired ratios of the first baseline and the solution, for the stop rule."""
-    before, after = _figures(series, sides[1]), _figures(series, sides[0])
-    return [left / right if right > 0 else math.inf for left, right in zip(before, after, strict=True)]
+    def _round(self, sides: Iterable[Side], span: slice, seed: int, mode: Mode = "batch") -> dict[str, Run]:
+        """One round of each side, in this order, on the same contents, every call of it verified."""
+        stacks, generator = self.contest.contents(seed)
+        done = []
+        for side in sides:
+            with self._alone(side), self._watched(side, side.name):
+                run = side.round(mode, stacks, span, seed % 2**31, generator)
+                done.append(_taken(side, run, span))
+            if not run.flushed:
+                raise side.blamed(_no_flush())
+        self.contest.verify(stacks, sorted(done, key=lambda one: one.side.is_solution))
+        return {one.side.name: one.run for one in done}
 
+    def _null(self, span: slice, seed: int, mode: Mode = "null-batch") -> tuple[tuple[float, ...], bool]:
+        """What a round costs without the work, and whether it was run again: one that ended beside somebody's work is.
 
-def _figures(series: Series, side: Side) -> list[float]:
-    """A side's times for the stop rule, one a round."""
-    return series.claimed_ms(side.name) if side.device.kind == "cuda" else series.batch_ms(side.name)
+        Filling, flush, copies, going and coming back.
+        """
+        stacks, generator = self.contest.idle(seed)
+        side, repeated = self.sides[-1], False
+        while True:
+            with self._alone(side), self._watched(side, mode):
+                run = side.round(mode, stacks, span, seed % 2**31, generator)
+            seen = self.series.looks.get(mode)  # None where nobody looks: on the CPU
+            if not (seen and seen[-1]):
+                return run.walls_s, repeated
+            busy.demand_few([seen])
+            repeated = True
 
+    def _singles(self, seed: int) -> None:
+        """Single calls, on CUDA only: a second figure that no trick with a batch can reach."""
+        if self.kind != "cuda":
+            return
+        first = self._span(0)
+        span = slice(first.start, first.start + min(MOST_SINGLES, self.contest.size.calls))
+        for name, run in self._round(self.sides, span, seed, "single").items():
+            self.series.sides[name].singles_s += run.walls_s
+        self._null_singles += self._null(span, seed, "null-single")[0]
 
-def _round(
-    sides: list[Side], contest: Contest, seed: int, pair: int, looks: Looks, mode: Mode = "batch"
-) -> dict[str, Run]:
-    """One round of each side on the same contents, every call of it verified."""
-    stacks, generator = contest.contents(seed)
-    span = _span(contest.size, pair)
-    if mode == "single":
-        span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
-    done = []
-    for side in sides if pair % 2 == 0 else reversed(sides):
-        with _alone(side, sides), _watched(side, contest, looks, side.name):
-            run = side.round(mode, stacks, span, seed % 2**31, generator)
-            done.append(_taken(side, run, span))
-        if not run.flushed:
-            raise side.blamed(_no_flush())
-    contest.verify(stacks, sorted(done, key=lambda one: one.side.is_solution))
-    return {one.side.name: one.run for one in done}
+    def _span(self, pair: int) -> slice:
+        """Rounds go around the slots, so that on the CPU they never meet a warm cache."""
+        size = self.contest.size
+        start = pair % (size.slots // size.calls) * size.calls
+        return slice(start, start + size.calls)
 
-
-@contextlib.contextmanager
-def _alone(side: Side, sides: list[Side]) -> Iterator[None]:
-    """While one side is timed the others' processes are stopped: they cannot slow it down."""
-    others = [other for other in sides if other is not side]
-    for other in others:
-        other.handle.freeze()
-    try:
-        yield
-    finally:
+    @contextlib.contextmanager
+    def _alone(self, side: Side) -> Iterator[None]:
+        """While one side is timed the others' processes are stopped: they cannot slow it down."""
+        others = [other for other in self.sides if other is not side]
         for other in others:
-            other.handle.thaw()
+            other.handle.freeze()
+        try:
+            yield
+        finally:
+            for other in others:
+                other.handle.thaw()
+
+    @contextlib.contextmanager
+    def _watched(self, side: Side, kind: str) -> Iterator[None]:
+        """A baseline's round on a GPU, where the solution, which stands still, may have left something at work."""
+        assert side.arena is not None
+        if side.is_solution or not side.arena.plan.flush_bytes:
+            yield
+            return
+        watch = self.contest.watch
+        watch.demand_calm(side.arena.flush_once, busy.WAIT_S)
+        yield
+        self.series.looks.setdefault(kind, []).append(not watch.sees_calm(side.arena.flush_once))
 
 
 def _taken(side: Side, run: Run, span: slice) -> Done:
@@ -161,55 +162,6 @@ def _taken(side: Side, run: Run, span: slice) -> Done:
     in_place = not side.is_solution and side.device.kind == "cuda"
     taken = [view[span] for view in side.arena.outputs] if in_place else side.arena.take(span)
     return Done(side, run, taken, span)
-
-
-@contextlib.contextmanager
-def _watched(side: Side, contest: Contest, looks: Looks, kind: str) -> Iterator[None]:
-    """A baseline's round on a GPU, where the solution, which stands still, may have left something at work."""
-    assert side.arena is not None
-    if side.is_solution or not side.arena.plan.flush_bytes:
-        yield
-        return
-    contest.watch.demand_calm(side.arena.flush_once, busy.WAIT_S)
-    yield
-    looks.setdefault(kind, []).append(not contest.watch.sees_calm(side.arena.flush_once))
-
-
-def _null(
-    sides: list[Side], contest: Contest, seed: int, looks: Looks, mode: Mode = "null-batch"
-) -> tuple[tuple[float, ...], bool]:
-    """What a round costs without the work, and whether it was run again: one that ended beside somebody's work is.
-
-    Filling, flush, copies, going and coming back.
-    """
-    stacks, generator = contest.idle(seed)
-    span = _span(contest.size, 0)
-    if mode == "null-single":
-        span = slice(span.start, span.start + min(MOST_SINGLES, contest.size.calls))
-    repeated = False
-    while True:
-        with _alone(sides[-1], sides), _watched(sides[-1], contest, looks, mode):
-            run = sides[-1].round(mode, stacks, span, seed % 2**31, generator)
-        seen = looks.get(mode)  # None where nobody looks: on the CPU
-        if not (seen and seen[-1]):
-            return run.walls_s, repeated
-        busy.demand_few([seen])
-        repeated = True
-
-
-def _single(sides: list[Side], contest: Contest, seed: int, series: Series) -> tuple[float, ...]:
-    """Single calls, on CUDA only: a second figure that no trick with a batch can reach."""
-    if sides[0].device.kind != "cuda":
-        return ()
-    for name, run in _round(sides, contest, seed, 0, series.looks, "single").items():
-        series.sides[name].singles_s += run.walls_s
-    return _null(sides, contest, seed, series.looks, "null-single")[0]
-
-
-def _span(size: Size, pair: int) -> slice:
-    """Rounds go around the slots, so that on the CPU they never meet a warm cache."""
-    start = pair % (size.slots // size.calls) * size.calls
-    return slice(start, start + size.calls)
 
 
 def _no_flush() -> Stopped:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kbench.referee.events import Entered
+from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.stages import Stages
+
+LIMITS = {"load": 3.0, "first-call": 2.0, "total": 60.0}
+
+
+def stages(told: list[Entered], spent: dict[str, float], **limits: float) -> Stages:
+    return Stages(told.append, {**LIMITS, **limits}, spent)
+
+
+def test_who_watches_knows_when_the_problems_code_runs_and_how_long_it_may() -> None:
+    told: list[Entered] = []
+    spent: dict[str, float] = {}
+    now = stages(told, spent)
+    with now.stage("check"), now.problem_code():
+        pass
+    with now.problem_code():
+        pass
+    assert [one.stage for one in told] == ["check", "problem", "check", "problem", "load"]
+    assert told[1].limit_s == 5.0 and told[2].limit_s is None
+    assert spent.keys() == {"check"}
+
+
+def test_a_stage_that_fails_counts_and_one_that_comes_twice_is_summed() -> None:
+    spent = {"check": 1.0}
+    now = stages([], spent)
+    with pytest.raises(Stopped), now.stage("check"):
+        time.sleep(0.01)
+        raise Stopped(Ruling("wrong", "off"))
+    assert 1.01 <= spent["check"] < 1.5
+
+
+def test_waiting_and_what_a_baseline_takes_are_not_the_solutions_time() -> None:
+    def blamed(stop: Stopped) -> Stopped:
+        return Stopped(Ruling("unsupported", f"the eager baseline fails: {stop.ruling.reason}"))
+
+    now = stages([], {}, total=0.05)
+    lease: Any = SimpleNamespace(acquire=lambda tell: 7.0, release=lambda: None)
+    baseline: Any = SimpleNamespace(blamed=blamed)
+    until = now.deadline
+    with now.leased(lease):
+        assert now.deadline == until + 7.0
+    with pytest.raises(Stopped, match="the eager baseline fails: off"), now.at_no_cost(baseline):
+        time.sleep(0.06)
+        raise Stopped(Ruling("wrong", "off"))
+    assert now.deadline >= until + 7.06
+    now.demand_time()
+    now.deadline = time.monotonic() - 0.001
+    with pytest.raises(Stopped, match=r"longer than 0\.05 s"):
+        now.demand_time()
