@@ -114,7 +114,7 @@ def test_nobody_rises_or_leaves_and_no_solution_is_there_while_it_is_surveyed() 
     one = Evaluation.__new__(Evaluation)
     one.staff, one.device, one.seconds = SimpleNamespace(quiet=quiet, hire=hire), Cpu(), {}  # type: ignore[assignment]
     one.stages = SimpleNamespace(stage=lambda name: contextlib.nullcontext())  # type: ignore[assignment]
-    one.loader = SimpleNamespace(baselines=lambda exam: happened.append("baselines"))  # type: ignore[assignment]
+    one.loader = SimpleNamespace(load_baselines=lambda exam: happened.append("baselines"))  # type: ignore[assignment]
     steps = {name: functools.partial(happened.append, name) for name in ("explore", "survey")}
     for surveyed in (None, object()):
         with pytest.raises(Stopped):

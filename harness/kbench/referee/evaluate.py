@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 import torch
@@ -17,9 +18,8 @@ from kbench.errors import DoesNotFit
 from kbench.problem import Source
 from kbench.protocol import Constructed
 from kbench.records import Result
-from kbench.referee import check, evidence, weights
+from kbench.referee import check, evidence, hog, weights
 from kbench.referee.arena import Plan
-from kbench.referee.blame import out_of_memory
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Peace
 from kbench.referee.check import Findings
@@ -38,8 +38,6 @@ from kbench.referee.staff import Staff
 from kbench.referee.stages import Stages, Tell
 from kbench.referee.timing import Timer
 from kbench.settings import Settings
-
-HOG_SHARE = 0.5
 
 
 class Evaluation:
@@ -86,32 +84,17 @@ class Evaluation:
             ruling = stop.ruling
             if ruling.verdict == "unsupported":
                 self.exams.discard()  # it may be a baseline that is in the middle of something
-        except (DoesNotFit, RuntimeError, MemoryError) as error:
-            ruling = self._hog(error)
         finally:
             self._end()
         self.draft.seconds["total"] = time.monotonic() - began
         return self.draft.result(ruling)
-
-    def _hog(self, error: Exception) -> Ruling:
-        """Where memory ran out while the solution held most of it, that is its doing."""
-        if self.solution is None or not (isinstance(error, DoesNotFit) or out_of_memory(error)):
-            raise error
-        self.staff.see_off()
-        free = self.device.free_bytes()
-        self._see_off()
-        held = self.device.free_bytes() - free
-        if held < HOG_SHARE * (self.device.info().memory_bytes or 0):
-            raise error
-        self.exams.discard()
-        return Ruling("out_of_memory", f"it held {units.size(held)} of memory, which the reference then lacked")
 
     def _evaluate(self) -> None:
         for _ in range(self.asked.processes):
             exam = self._exam()
             with self._leased(early=True):
                 self._load(exam)
-                with self._leased(early=False):
+                with self._leased(early=False), self._hogs_told(exam):
                     self._check_and_time(exam)
             self._end()
 
@@ -146,13 +129,13 @@ class Evaluation:
         with self.stages.stage("load"):
             self._prepare(exam)
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
-            self.draft.changed = self.loader.solution(self.solution, self.candidate, self.builds).changed
+            self.draft.changed = self.loader.load_solution(self.solution, self.candidate, self.builds).changed
 
     def _prepare(self, exam: Exam) -> None:
         """All that is for the next solution too: before this one, which may fail."""
         if exam.surveyed is None:
             exam.explore()  # while workers rise and former ones leave
-        self.loader.baselines(exam)
+        self.loader.load_baselines(exam)
         if exam.surveyed is None:
             with self.staff.quiet():
                 exam.survey()
@@ -161,7 +144,7 @@ class Evaluation:
         """An exam for a solution whose outputs are others: gradients and buffers that it shares with the reference."""
         self.exams.drop()
         renewed = self._exam()
-        self.loader.baselines(renewed)
+        self.loader.load_baselines(renewed)
         renewed.surveyed = exam.surveyed  # now the solution could change it
         return renewed
 
@@ -263,13 +246,15 @@ class Evaluation:
             return Timer(sides, contest, self.seeds.next_round, probe).run(rule, self.stages.demand_time)
 
         peace = Peace(self.exams.watch, baseline.flush_once, self._see_off)
-        for _ in range(2):
-            series = peace.measured(run)
-            self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
-            # One contradiction may be the machine's; only a second series makes it the solution's.
-            if not self.draft.contradicted(series):
-                break
-        self.draft.disturbed += peace.disturbed
+        try:
+            for _ in range(2):
+                series = peace.measured(run)
+                self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
+                # One contradiction may be the machine's; only a second series makes it the solution's.
+                if not self.draft.contradicted(series):
+                    break
+        finally:
+            self.draft.disturbed += peace.disturbed
         self.draft.timed(series, probe)
 
     def _trace(self) -> None:
@@ -284,6 +269,26 @@ class Evaluation:
 
     def _word(self) -> int:
         return self.seeds.next_round() % 2**31
+
+    @contextlib.contextmanager
+    def _hogs_told(self, exam: Exam) -> Iterator[None]:
+        """On a GPU; on the CPU a solution's share is bounded."""
+        try:
+            yield
+        except (DoesNotFit, torch.OutOfMemoryError):
+            if self.device.kind == "cpu" or exam.surveyed is None:
+                raise
+            self.staff.see_off()
+            held = hog.freed(self.device.free_bytes, self._see_off)
+            if not hog.is_hog(held, hog.freed(self.device.free_bytes, self._discard), exam.surveyed.free_bytes):
+                raise
+            reason = f"it held {units.size(held)} of memory, which the reference then lacked"
+            raise Stopped(Ruling("out_of_memory", reason)) from None
+
+    def _discard(self) -> None:
+        self.exams.discard()
+        self.staff.see_off()
+        self.device.hand_back(all_of_it=True)
 
     def _leased(self, early: bool) -> AbstractContextManager[None]:
         """On the CPU builds disturb the timing of others, so the lease comes before loading."""

@@ -36,7 +36,7 @@ class Loader:
         self.asked = asked
         self.seconds = seconds
 
-    def solution(self, side: Side, candidate: kbench_solution.Source, builds: Builds) -> Loaded:
+    def load_solution(self, side: Side, candidate: kbench_solution.Source, builds: Builds) -> Loaded:
         handle = side.handle
         handle.builds = lambda ask: builds.build(ask, handle, self.seconds["build"])
         try:
@@ -45,7 +45,7 @@ class Loader:
             raise MachineFault(f"no room for a worker's scratch: {error}", "free some memory or disk") from None
         return side.load(self._order(path, entry=self.asked.entry))
 
-    def baselines(self, exam: Exam) -> None:
+    def load_baselines(self, exam: Exam) -> None:
         """Those that have no worker yet."""
         for name in exam.missing():
             exam.baselines.append(Side(name, self._worker(), self.device, self._patience(name)))
@@ -69,7 +69,6 @@ class Loader:
         except Stopped as stop:
             raise ProblemFault(f"{self.source.path}: {stop.ruling.reason} in a worker", "mend the problem") from None
 
-    def _order(self, path: str, **options: Any) -> Load:
-        options = {"entry": None, **options}
+    def _order(self, path: str, entry: str | None = None, **options: Any) -> Load:
         threads, grad = self.device.info().threads or 1, self.of_problem.grad
-        return Load(path=path, device=self.device.kind, threads=threads, grad=grad, **options)
+        return Load(path=path, entry=entry, device=self.device.kind, threads=threads, grad=grad, **options)

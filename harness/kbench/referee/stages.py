@@ -15,8 +15,10 @@ Tell = Callable[[Entered], None]
 
 
 class Stages:
+    """Of one evaluation."""
+
     def __init__(self, tell: Tell, limits: dict[str, float], spent: dict[str, float]) -> None:
-        """`limits` are seconds by stage; what is `spent` is added there."""
+        """`limits` are seconds by stage. `spent` is the caller's: what each stage took is added to it."""
         self.tell = tell
         self.limits = limits
         self.spent = spent
@@ -44,7 +46,7 @@ class Stages:
 
     @contextlib.contextmanager
     def leased(self, lease: Lease) -> Iterator[None]:
-        """Waiting for the device is no part of it."""
+        """Waiting for the device moves the deadline."""
         waited = lease.acquire(lambda pid: self.tell(Entered(stage="lease", detail=str(pid or "another user's"))))
         self.deadline += waited
         try:

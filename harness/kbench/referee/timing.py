@@ -26,7 +26,7 @@ OVERHEAD_WEIGHT = {"cpu": 2.75, "cuda": 1.5}
 
 
 class Timer:
-    """One series: rounds of all sides in turn, the order reversed every time.
+    """One series, once: rounds of all sides in turn, the order reversed every time.
 
     `sides` begins with the solution; the last one, a baseline, also runs the rounds without work.
     """
@@ -42,7 +42,7 @@ class Timer:
         self._nulls: tuple[list[float], list[float]] = ([], [])
         self._null_singles: list[float] = []
 
-    def run(self, rule: StopRule, in_time: Callable[[], None]) -> Series:
+    def run(self, rule: StopRule, demand_time: Callable[[], None]) -> Series:
         """Until the rule says stop. Raises Busy where something else works on the GPU in between: then no time means
         anything.
         """
@@ -51,7 +51,7 @@ class Timer:
         began = time.monotonic()
         pair = 0
         while not self.series.stopped:
-            in_time()
+            demand_time()
             self._pair(pair)
             pair += 1
             self.series.stopped = self._verdict(rule, time.monotonic() - began) or ""
@@ -144,7 +144,7 @@ class Timer:
                 other.handle.thaw()
 
     @contextlib.contextmanager
-    def _watched(self, side: Side, kind: str) -> Iterator[None]:
+    def _watched(self, side: Side, label: str) -> Iterator[None]:
         """A baseline's round on a GPU, where the solution, which stands still, may have left something at work."""
         assert side.arena is not None
         if side.is_solution or not side.arena.plan.flush_bytes:
@@ -153,7 +153,7 @@ class Timer:
         watch = self.contest.watch
         watch.demand_calm(side.arena.flush_once, busy.WAIT_S)
         yield
-        self.series.looks.setdefault(kind, []).append(not watch.sees_calm(side.arena.flush_once))
+        self.series.looks.setdefault(label, []).append(not watch.sees_calm(side.arena.flush_once))
 
 
 def _taken(side: Side, run: Run, span: slice) -> Done:
