@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +22,7 @@ class Gpu:
 
     def __init__(self) -> None:
         self.rounds: list[tuple[str, str]] = []  # mode and side
+        self.given: list[tuple[int, int, int]] = []  # the slots and the seed of each
         self.frozen: set[str] = set()
         self.busy_looks = 0
 
@@ -43,8 +45,10 @@ class Fake:
         self.arena = SimpleNamespace(plan=plan, outputs=[], take=lambda span: [], flush_once=gpu.flush)
         self.calls = 0
 
-    def round(self, mode: str, *_: Any) -> Any:
+    def round(self, mode: str, stacks: Any, span: slice, word: int, generator: Any) -> Any:
         assert self.name not in self.gpu.frozen and len(self.gpu.frozen) == len(NAMES) - 1
+        assert self.is_solution or self.gpu.busy_looks <= 0  # what was left before is waited for
+        self.gpu.given.append((span.start, span.stop, word))
         last = self.gpu.rounds[-1][1] if self.gpu.rounds else None
         self.gpu.rounds.append((mode, self.name))
         self.gpu.busy_looks = self.gpu.left_by(mode, self.name)
@@ -67,7 +71,7 @@ def series_on(gpu: Gpu, pairs: int) -> Series:
     watch.calm_s = CALM_S
     contest = SimpleNamespace(
         device=SimpleNamespace(kind="cuda"),
-        size=Size(slots=4, calls=4),
+        size=Size(slots=24, calls=12),
         how="fresh",
         watch=watch,
         contents=lambda seed: ([], None),
@@ -77,7 +81,7 @@ def series_on(gpu: Gpu, pairs: int) -> Series:
     rule = SimpleNamespace(verdict=lambda ratios, *_: "rounds" if len(ratios) == pairs else None)
     sides = [Fake(gpu, name) for name in NAMES]
     probe = SimpleNamespace(sample=lambda: None)
-    timer = Timer(sides, contest, lambda: 1, probe)  # type: ignore[arg-type]
+    timer = Timer(sides, contest, itertools.count().__next__, probe)  # type: ignore[arg-type]
     return timer.run(rule, lambda: None)  # type: ignore[arg-type]
 
 
@@ -92,6 +96,24 @@ def test_sides_take_turns_in_going_first_and_one_runs_at_a_time() -> None:
     assert warm == ("solution", "eager")
     assert counting == [("solution", "eager"), ("eager", "solution"), ("solution", "eager")]
     assert [len(found.sides[name].walls_s) for name in NAMES] == [3, 3] and not gpu.frozen
+
+
+def test_rounds_go_around_the_slots_and_only_those_that_belong_together_share_a_seed() -> None:
+    gpu = Gpu()
+    series_on(gpu, 2)
+    warm, null, singles, first, second = range(5)
+    assert list(zip(gpu.rounds, gpu.given, strict=True)) == [
+        (("batch", "solution"), (12, 24, warm)),
+        (("batch", "eager"), (12, 24, warm)),
+        (("null-batch", "eager"), (0, 12, null)),
+        (("single", "solution"), (0, 8, singles)),
+        (("single", "eager"), (0, 8, singles)),
+        (("null-single", "eager"), (0, 8, singles)),
+        (("batch", "solution"), (0, 12, first)),
+        (("batch", "eager"), (0, 12, first)),
+        (("batch", "eager"), (12, 24, second)),
+        (("batch", "solution"), (12, 24, second)),
+    ]
 
 
 def told_apart(monkeypatch: pytest.MonkeyPatch, gpu: Gpu, pairs: int) -> tuple[list[float], list[float]]:
