@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import re
+import resource
 from pathlib import Path
 from typing import Literal
 
@@ -52,6 +53,9 @@ class Cpu:
     def held_bytes(self) -> int:
         resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
         return (resident - shared) * mmap.PAGESIZE
+
+    def most_held_bytes(self) -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def warm_up(self) -> None:
         self._team = threads.Team()

@@ -85,6 +85,9 @@ class Cuda:
         torch.cuda.empty_cache()
         return torch.cuda.memory_reserved()
 
+    def most_held_bytes(self) -> int:
+        return torch.cuda.max_memory_reserved()
+
     def warm_up(self) -> None:
         square = torch.ones(64, 64, device=self.torch_device)
         torch.relu(square @ square).sum().item()

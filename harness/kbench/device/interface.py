@@ -44,6 +44,9 @@ class Device(Protocol):
     def held_bytes(self) -> int:
         """In the worker: the memory that its process holds of this device and cannot hand back."""
 
+    def most_held_bytes(self) -> int:
+        """In the referee: the most that its process held of this device's memory at a time, beside what is shared."""
+
     def warm_up(self) -> None:
         """Does what is slow the first time and what nearly every model needs: products, elementwise work, a sum."""
 

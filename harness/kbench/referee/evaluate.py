@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 import torch
 
 from kbench import settings as kbench_settings
 from kbench import solution as kbench_solution
-from kbench import stats, units
+from kbench import stats
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
 from kbench.errors import DoesNotFit
@@ -270,25 +269,18 @@ class Evaluation:
     def _word(self) -> int:
         return self.seeds.next_round() % 2**31
 
-    @contextlib.contextmanager
-    def _hogs_told(self, exam: Exam) -> Iterator[None]:
-        """On a GPU; on the CPU a solution's share is bounded."""
-        try:
-            yield
-        except (DoesNotFit, torch.OutOfMemoryError):
-            if self.device.kind == "cpu" or exam.surveyed is None:
-                raise
-            self.staff.see_off()
-            held = hog.freed(self.device.free_bytes, self._see_off)
-            if not hog.is_hog(held, hog.freed(self.device.free_bytes, self._discard), exam.surveyed.free_bytes):
-                raise
-            reason = f"it held {units.size(held)} of memory, which the reference then lacked"
-            raise Stopped(Ruling("out_of_memory", reason)) from None
+    def _hogs_told(self, exam: Exam) -> AbstractContextManager[None]:
+        assert exam.surveyed
+        return hog.told(self.device, exam.surveyed.free_bytes, self._hold_still, self._see_off, self._discard)
+
+    def _hold_still(self) -> None:
+        if self.solution:
+            self.solution.handle.freeze()
+        self.staff.see_off()
 
     def _discard(self) -> None:
         self.exams.discard()
         self.staff.see_off()
-        self.device.hand_back(all_of_it=True)
 
     def _leased(self, early: bool) -> AbstractContextManager[None]:
         """On the CPU builds disturb the timing of others, so the lease comes before loading."""

@@ -1,22 +1,48 @@
-"""Memory ran out on the referee's side: by a solution that holds most of it, or by a problem that is too large."""
+"""A GPU's memory ran out on the referee's side: by a solution that holds most of it, or by too large a problem."""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+from kbench import units
+from kbench.device.interface import Device
+from kbench.errors import DoesNotFit
+from kbench.referee.blame import out_of_memory
+from kbench.referee.ruling import Ruling, Stopped
 
 SHARE = 0.5  # of what was free without it
-TIMES = 2  # what the reference, its trials and the baselines hold
+TIMES = 2  # what the referee ever held beside it, and the baselines hold
 LETS_GO_S = 0.3  # a device does so some time after a process is gone
 APART_S = 0.02
 
+Do = Callable[[], None]
+
+
+@contextlib.contextmanager
+def told(device: Device, free: int, hold_still: Do, end: Do, end_others: Do) -> Iterator[None]:
+    """Where memory runs out in here, the solution and then the others are ended to see who held how much."""
+    try:
+        yield
+    except (DoesNotFit, RuntimeError, MemoryError) as error:
+        if device.kind == "cpu" or not (isinstance(error, DoesNotFit) or out_of_memory(error)):
+            raise
+        hold_still()
+        held = freed(device.free_bytes, end)
+        others = device.most_held_bytes() + freed(device.free_bytes, end_others)
+        if not is_hog(held, others, free):
+            raise
+        reason = f"it held {units.size(held)} of the GPU's memory, which the reference then lacked"
+        raise Stopped(Ruling("out_of_memory", reason)) from None
+
 
 def is_hog(held: int, others: int, free: int) -> bool:
-    """Who needs as much as the baseline does is honest, however little that leaves."""
+    """Who needs about as much as the reference does is honest, however little that leaves."""
     return held > SHARE * free and held > TIMES * others
 
 
-def freed(free_bytes: Callable[[], int], end: Callable[[], None]) -> int:
+def freed(free_bytes: Callable[[], int], end: Do) -> int:
     """How much comes free when somebody has ended."""
     before = settled(free_bytes)
     end()
