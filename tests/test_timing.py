@@ -54,10 +54,11 @@ class Fake:
         self.gpu.busy_looks = self.gpu.left_by(mode, self.name)
         self.calls += 0 if mode.startswith("null") else 4
         wall = ROUND_S if not mode.startswith("null") else AFTER_OWN_S if last == self.name else AFTER_OTHERS_S
-        return SimpleNamespace(walls_s=(wall,), finished=SimpleNamespace(claims_ms=(1.0,)), flushed=True)
+        return SimpleNamespace(walls_s=(wall,), finished=SimpleNamespace(claims_ms=CLAIMS_MS[self.name]), flushed=True)
 
 
 NAMES = ("solution", "eager")
+CLAIMS_MS = {"solution": (1.0, 1.0, 9.0), "eager": (2.0, 2.0, 0.1)}
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(busy, "APART_S", 0.0)
 
 
-def series_on(gpu: Gpu, pairs: int) -> Series:
+def series_on(gpu: Gpu, pairs: int, asked: list[tuple[Any, ...]] | None = None) -> Series:
     watch = Watch()
     watch.calm_s = CALM_S
     contest = SimpleNamespace(
@@ -78,7 +79,13 @@ def series_on(gpu: Gpu, pairs: int) -> Series:
         idle=lambda seed: ([], None),
         verify=lambda stacks, done: None,
     )
-    rule = SimpleNamespace(verdict=lambda ratios, *_: "rounds" if len(ratios) == pairs else None)
+
+    def verdict(*figures: Any) -> str | None:
+        if asked is not None:
+            asked.append(figures)
+        return "rounds" if len(figures[0]) == pairs else None
+
+    rule = SimpleNamespace(verdict=verdict)
     sides = [Fake(gpu, name) for name in NAMES]
     probe = SimpleNamespace(sample=lambda: None)
     timer = Timer(sides, contest, itertools.count().__next__, probe)  # type: ignore[arg-type]
@@ -114,6 +121,15 @@ def test_rounds_go_around_the_slots_and_only_those_that_belong_together_share_a_
         (("batch", "eager"), (12, 24, second)),
         (("batch", "solution"), (12, 24, second)),
     ]
+
+
+def test_the_rule_is_asked_with_how_much_faster_the_solution_is() -> None:
+    asked: list[tuple[Any, ...]] = []
+    series_on(Gpu(), 2, asked)
+    (first, _, calls, own), (second, spent, *_) = asked
+    assert (first, own, second) == ([2.0], [1.0], [2.0, 2.0])
+    assert calls == 3 * 4  # warm, single and counted
+    assert spent == 4 * ROUND_S  # more than what went by beside it
 
 
 def told_apart(monkeypatch: pytest.MonkeyPatch, gpu: Gpu, pairs: int) -> tuple[list[float], list[float]]:
