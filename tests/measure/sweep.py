@@ -122,8 +122,9 @@ def gpus(folder: Path) -> None:
     run(f"device: cuda\nbudget: 1\n{both}", folder / "build")
     rates = {}
     for device in ("cuda:0", "cuda"):
-        run(f"device: '{device}'\nbudget: 1\n{both}", folder / device.replace(":", ""))
-        rates[device] = rate(folder / device.replace(":", ""))
+        output = folder / device.replace(":", "")
+        run(f"device: '{device}'\nbudget: 1\n{both}", output)
+        rates[device] = rate(output)
     print(f"ratio {rates['cuda'] / rates['cuda:0']:.2f}")
 
 
@@ -206,7 +207,8 @@ def _seconds(stamp: str) -> float:
 
 if __name__ == "__main__":
     if sys.argv[1] == "rates":
-        one, every = map(rate, map(Path, sys.argv[2:]))
-        sys.exit(print(f"ratio {every / one:.2f}"))
-    with tempfile.TemporaryDirectory() as temporary:
-        {"cpu": cpu, "gpu": gpu, "gpus": gpus, "beside": beside}[sys.argv[1]](Path(temporary))
+        one, every = (rate(Path(output)) for output in sys.argv[2:])
+        print(f"ratio {every / one:.2f}")
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            {"cpu": cpu, "gpu": gpu, "gpus": gpus, "beside": beside}[sys.argv[1]](Path(temporary))
