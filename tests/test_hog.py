@@ -15,7 +15,7 @@ NO_ROOM = DoesNotFit("no memory for the arena", "choose a smaller --workload")
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hog, "LETS_GO_S", 0.02)
+    monkeypatch.setattr(hog, "PARTING_S", 0.02)
     monkeypatch.setattr(hog, "APART_S", 0.001)
 
 

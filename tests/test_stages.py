@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kbench.device.cpu import Cpu
 from kbench.referee.events import Entered
 from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.side import Side
 from kbench.referee.stages import Stages
 
 LIMITS = {"load": 3.0, "first-call": 2.0, "total": 60.0}
@@ -61,11 +63,9 @@ def test_waiting_for_the_device_is_told_and_is_not_the_solutions_time(fails: boo
 
 
 def test_what_a_baseline_takes_or_does_wrong_is_not_the_solutions() -> None:
-    def blamed(stop: Stopped) -> Stopped:
-        return Stopped(Ruling("unsupported", f"the eager baseline fails: {stop.ruling.reason}"))
-
     now = stages([], {}, total=0.05)
-    baseline: Any = SimpleNamespace(blamed=blamed)
+    handle: Any = SimpleNamespace()
+    baseline = Side("eager", handle, Cpu(), {})
     with pytest.raises(Stopped, match="the eager baseline fails: off"), now.at_no_cost(baseline):
         time.sleep(0.1)
         raise Stopped(Ruling("wrong", "off"))

@@ -10,11 +10,11 @@ from kbench import units
 from kbench.device.interface import Device
 from kbench.errors import DoesNotFit
 from kbench.referee.blame import out_of_memory
+from kbench.referee.busy import PARTING_S
 from kbench.referee.ruling import Ruling, Stopped
 
 SHARE = 0.5  # of what was free without it
 TIMES = 2  # what the referee ever held beside it, and the baselines hold
-LETS_GO_S = 0.3  # a device does so some time after a process is gone
 APART_S = 0.02
 
 Do = Callable[[], None]
@@ -51,7 +51,7 @@ def freed(free_bytes: Callable[[], int], end: Do) -> int:
 
 def settled(free_bytes: Callable[[], int]) -> int:
     """What is free once those that are gone have given theirs back."""
-    until, last = time.monotonic() + LETS_GO_S, free_bytes()
+    until, last = time.monotonic() + PARTING_S, free_bytes()
     while time.monotonic() < until:
         time.sleep(APART_S)
         last = max(last, free_bytes())

@@ -85,7 +85,8 @@ class Side:
         return Stopped(ruling.Ruling("unsupported", reason, stop.ruling.traceback))
 
     @contextlib.contextmanager
-    def _blamed(self) -> Iterator[None]:
+    def blaming(self) -> Iterator[None]:
+        """What ends in here is this side's doing."""
         try:
             yield
         except Stopped as stop:
@@ -113,11 +114,11 @@ class Side:
         self.arena = Arena(self.device, plan, size.slots, size.lead)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
-        with self._blamed():
+        with self.blaming():
             self.handle.send(order, (*fds, *self.gate.fds()))
 
     def opened(self) -> None:
-        with self._blamed():
+        with self.blaming():
             self.handle.expect(Done, self.seconds["load"])
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
@@ -142,7 +143,7 @@ class Side:
 
     def round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:
         """Timed calls on the slots of `span`, whose contents come when the clock already runs."""
-        with self._blamed():
+        with self.blaming():
             return self._round(mode, stacks, span, word, generator)
 
     def _round(self, mode: Mode, stacks: list[torch.Tensor], span: slice, word: int, generator: torch.Generator) -> Run:

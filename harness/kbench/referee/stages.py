@@ -59,9 +59,8 @@ class Stages:
         """What a baseline takes or does wrong is not the solution's."""
         began = time.monotonic()
         try:
-            yield
-        except Stopped as stop:
-            raise baseline.blamed(stop) from None
+            with baseline.blaming():
+                yield
         finally:
             self.deadline += time.monotonic() - began
 
