@@ -7,7 +7,7 @@ from kbench.referee import inputs
 
 def derived(tensor: torch.Tensor, how: str = "fresh", count: int = 4, seed: int = 5) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    return inputs.derive([tensor], count, how, generator)[0]  # type: ignore[arg-type]
+    return inputs.derive(inputs.recipes([tensor], how), count, generator)[0]  # type: ignore[arg-type]
 
 
 def test_floats_are_fresh_in_every_slot_and_stay_in_range() -> None:

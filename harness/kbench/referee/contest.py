@@ -14,7 +14,7 @@ from kbench.referee import check, inputs, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Findings
-from kbench.referee.inputs import Derivation
+from kbench.referee.inputs import Derivation, Recipe
 from kbench.referee.nest import same
 from kbench.referee.ruling import Stopped
 from kbench.referee.side import Run, Side
@@ -56,7 +56,6 @@ class Contest:
     ) -> None:
         self.case = case
         self.findings = findings
-        self.base = base
         self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
         self.watch = watch
@@ -64,7 +63,7 @@ class Contest:
         self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
         self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
         self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
-        self.how = choose_derivation(case, base, skeleton)
+        self.how, self._recipes = choose_derivation(case, base, skeleton)
         self._idle: list[torch.Tensor] | None = None
 
     def contents(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
@@ -72,7 +71,7 @@ class Contest:
         generator = torch.Generator(self.device.torch_device).manual_seed(seed)
         if self.how == "redrawn":
             return self._redrawn(seed), generator
-        return inputs.derive(self.base, self.size.calls, self.how, generator), generator
+        return inputs.derive(self._recipes, self.size.calls, generator), generator
 
     def idle(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
         """Contents for rounds that nobody works on: the same again where they are small."""
@@ -233,20 +232,21 @@ def _split(
     return (value[0], value[1]) if case.upstream is not None else (value, None)
 
 
-def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> Derivation:
+def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> tuple[Derivation, list[Recipe]]:
     """The freshest contents that the reference takes; drawing anew each time where it takes none."""
     device = case.reference.device.torch_device
-    for how in ("fresh", "scaled"):
-        generator = torch.Generator(device).manual_seed(1)
-        stacks = inputs.derive(base, 1, how, generator)
+    hows: tuple[Derivation, ...] = ("fresh", "scaled")
+    for how in hows:
+        recipes = inputs.recipes(base, how)
+        stacks = inputs.derive(recipes, 1, torch.Generator(device).manual_seed(1))
         try:
             outcome = case.reference.run(case.model, *_split(case, skeleton, stacks, 0))
         except ProblemFault:
             continue
         leaves = tree.tensors(case.expected(outcome, with_state=False))
         if all(bool(leaf.isfinite().all()) for leaf in leaves if numerics.is_inexact(leaf)):
-            return how
-    return "redrawn"
+            return how, recipes
+    return "redrawn", []
 
 
 def _late_outputs() -> Stopped:

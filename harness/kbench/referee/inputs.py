@@ -6,11 +6,13 @@ Structure that a solution may rely on is kept: zeros, the range of values, integ
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import torch
 
 Derivation = Literal["fresh", "scaled", "redrawn"]
+Recipe = Callable[[int, torch.Generator], torch.Tensor]  # so many new contents, stacked
 JITTER = 0.25
 SCALE, SHRINK, SHIFT, LARGE = 8.0, 1 / 64, 1.0, 1024.0
 TIE = 0.25  # of the root mean square: values that are multiples of it often agree
@@ -39,10 +41,15 @@ def transformed(tensors: list[torch.Tensor], name: str, generator: torch.Generat
     return [change(tensor, generator) if may else tensor for tensor, may in zip(tensors, free, strict=True)]
 
 
-def derive(tensors: list[torch.Tensor], count: int, how: Derivation, generator: torch.Generator) -> list[torch.Tensor]:
+def recipes(tensors: list[torch.Tensor], how: Derivation) -> list[Recipe]:
+    """How to derive contents from each tensor, whose structure is looked at here, once for all rounds."""
+    choose = _recipe if how == "fresh" else _scaling
+    return [choose(tensor) for tensor in tensors]
+
+
+def derive(made: list[Recipe], count: int, generator: torch.Generator) -> list[torch.Tensor]:
     """`count` new contents for each tensor, stacked along a new first dimension."""
-    make = _fresh if how == "fresh" else _scaled
-    return [make(tensor, count, generator) for tensor in tensors]
+    return [make(count, generator) for make in made]
 
 
 def is_free(tensor: torch.Tensor) -> bool:
@@ -58,20 +65,32 @@ def is_integral(tensor: torch.Tensor) -> bool:
     return part.numel() > 0 and bool((part == part.round()).all())
 
 
-def _fresh(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+def _recipe(tensor: torch.Tensor) -> Recipe:
     if tensor.numel() == 0 or tensor.dtype.is_complex or tensor.dtype in WITHOUT_ARITHMETIC:
-        return _repeated(tensor, count)
+        return partial(_same, tensor)
     if tensor.dtype == torch.bool:
-        return _repeated(_permuted(tensor, generator), count)
+        return partial(_shuffled, tensor)
     if not tensor.is_floating_point():
-        return _redrawn_integers(tensor, count, generator)
+        return _drawing_integers(tensor)
     if is_integral(tensor):
-        return _repeated(_permuted(tensor, generator), count)
+        return partial(_shuffled, tensor)
     if _is_symmetric(tensor) or _is_sorted(tensor):
-        return _scaled(tensor, count, generator)
-    if _is_triangular(tensor):
-        return _jittered(tensor, count, generator)
-    return _jittered(_permuted(tensor, generator), count, generator)
+        return partial(_scaled, tensor)
+    return partial(_jittered if _is_triangular(tensor) else _shuffled_and_jittered, tensor)
+
+
+def _scaling(tensor: torch.Tensor) -> Recipe:
+    free = tensor.is_floating_point() and not is_integral(tensor)
+    return partial(_scaled if free else _same, tensor)
+
+
+def _drawing_integers(tensor: torch.Tensor) -> Recipe:
+    low, high = int(tensor.min()), int(tensor.max())
+    flat = tensor.reshape(-1)
+    ordered = flat.numel() > 1 and bool((flat[1:] >= flat[:-1]).all())
+    if low == high or ordered or _is_permutation(flat, low, high):
+        return partial(_same, tensor)
+    return partial(_redrawn_integers, tensor, low, high)
 
 
 def _one_changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -99,6 +118,18 @@ def _tied(tensor: torch.Tensor) -> torch.Tensor:
     return ((wide / step).round() * step).to(tensor.dtype)
 
 
+def _same(tensor: torch.Tensor, count: int, _: torch.Generator) -> torch.Tensor:
+    return _repeated(tensor, count)
+
+
+def _shuffled(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    return _repeated(_permuted(tensor, generator), count)
+
+
+def _shuffled_and_jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    return _jittered(_permuted(tensor, generator), count, generator)
+
+
 def _jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
     """Each value towards zero by up to a quarter: it stays in its range, and zero stays zero.
 
@@ -115,19 +146,13 @@ def _jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> t
 
 
 def _scaled(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    stack = _repeated(tensor, count)
-    if not tensor.is_floating_point() or is_integral(tensor):
-        return stack
     factors = 1 - JITTER * torch.rand(count, generator=generator, device=tensor.device)
-    return stack.mul_(factors.to(stack.dtype).reshape(count, *[1] * tensor.dim()))
+    return _repeated(tensor, count).mul_(factors.to(tensor.dtype).reshape(count, *[1] * tensor.dim()))
 
 
-def _redrawn_integers(tensor: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    low, high = int(tensor.min()), int(tensor.max())
-    flat = tensor.reshape(-1)
-    ordered = flat.numel() > 1 and bool((flat[1:] >= flat[:-1]).all())
-    if low == high or ordered or _is_permutation(flat, low, high):
-        return _repeated(tensor, count)
+def _redrawn_integers(
+    tensor: torch.Tensor, low: int, high: int, count: int, generator: torch.Generator
+) -> torch.Tensor:
     shape = (count, *tensor.shape)
     return torch.randint(low, high + 1, shape, generator=generator, device=tensor.device, dtype=tensor.dtype)
 
