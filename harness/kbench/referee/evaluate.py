@@ -127,6 +127,7 @@ class Evaluation:
     def _load(self, exam: Exam) -> None:
         with self.stages.stage("load"):
             self._prepare(exam)
+            self.staff.make_room()  # what the one before held counts for nobody else
             self.solution = Side(SOLUTION, self.staff.hire(), self.device, self.seconds)
             self.draft.changed = self.loader.load_solution(self.solution, self.candidate, self.builds).changed
 
