@@ -54,6 +54,25 @@ def run(
     return cuda.evaluate(problem, solution, (workload,), settings)[0]
 
 
+def test_who_shares_memory_first_reaches_nobody_elses() -> None:
+    """The first solution of the first referee here: no worker of another one has shared anything yet."""
+    shares = CHEATS / "gpu" / "harmless__opens_memory_by_its_number.py"
+    with Referee("cuda", root=str(ROOT)) as fresh:
+        result = run(fresh, HERE / "fixtures" / "matmul.py", shares, "2048")
+    assert result.verdict == "passed", (result.verdict, result.reason)
+
+
+def test_a_large_input_takes_ten_seconds_at_most() -> None:
+    """Before there is a second referee here, whose arena would leave it too little."""
+    problem = HERE / "fixtures" / "large_relu.py"
+    began = time.monotonic()
+    with Referee("cuda") as fresh:
+        result = fresh.evaluate(problem, problem, ("default",), Settings(device="cuda", trials=5), more=False)[0]
+    seconds = time.monotonic() - began
+    assert result.verdict == "passed", result.reason
+    assert seconds <= 10.0
+
+
 @pytest.fixture(scope="module")
 def built() -> None:
     """All CUDA solutions, built side by side: one after the other they take minutes."""
@@ -91,16 +110,6 @@ def test_broken_solution(path: Path, cuda: Referee) -> None:
     assert result.verdict == path.stem.split("__")[0], (result.reason, result.log[-2000:])
 
 
-def test_a_large_input_takes_ten_seconds_at_most() -> None:
-    problem = HERE / "fixtures" / "large_relu.py"
-    began = time.monotonic()
-    with Referee("cuda") as fresh:
-        result = fresh.evaluate(problem, problem, ("default",), Settings(device="cuda", trials=5), more=False)[0]
-    seconds = time.monotonic() - began
-    assert result.verdict == "passed", result.reason
-    assert seconds <= 10.0
-
-
 HOG = """
 import torch
 
@@ -123,6 +132,29 @@ def test_who_takes_all_memory_before_the_first_call_is_told_so(cuda: Referee, tm
     assert result.reason and result.reason.startswith("it held 1")
     honest = CHEATS.parent / "honest" / "gpu" / "cuda_graph.py"
     assert run(cuda, HERE / "fixtures" / "matmul.py", honest, "2048").verdict == "passed"
+
+
+ROOMY = """
+import torch
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        free, whole = torch.cuda.mem_get_info()
+        if free < whole / 2:
+            raise MemoryError(f"{free} of {whole} bytes are free")
+
+    def forward(self, x):
+        return x @ x
+"""
+
+
+def test_who_comes_right_after_a_hog_finds_its_memory_free(cuda: Referee, tmp_path: Path) -> None:
+    (tmp_path / "roomy.py").write_text(ROOMY)
+    hog, problem = BROKEN / "gpu" / "out_of_memory__device.py", HERE / "fixtures" / "matmul.py"
+    assert run(cuda, problem, hog, "2048").verdict == "out_of_memory"
+    result = run(cuda, problem, tmp_path / "roomy.py", "2048")
+    assert result.verdict == "passed", (result.verdict, result.reason)
 
 
 def test_claims_agree_with_the_referees_clock(cuda: Referee) -> None:
