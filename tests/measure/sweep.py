@@ -115,9 +115,9 @@ def table(found: list[dict[str, Any]]) -> None:
 
 
 def gpus(folder: Path) -> None:
-    """All pairs of both collections in one sweep, on one GPU and on all."""
+    """All pairs of both collections in one sweep, on one GPU and on all: few would tell more of the first and last."""
     ours = shutil.copytree(ROOT / "solutions", folder / "ours", ignore=shutil.ignore_patterns("*_cpp.py"))
-    both = f"{FIRST}  - {HERE}/wild/problems/*.py\n"
+    both = f"problems:\n  - '*'\n  - {HERE}/wild/problems/*.py\n"
     both += f"sets:\n  bundled: {ours}\n  wild: {HERE}/wild/solutions\n"
     run(f"device: cuda\nbudget: 1\n{both}", folder / "build")
     rates = {}
