@@ -112,14 +112,17 @@ def test_nobody_rises_or_leaves_and_no_solution_is_there_while_it_is_surveyed() 
         raise Stopped(Ruling("crashed", "that was all"))
 
     one = Evaluation.__new__(Evaluation)
-    one.staff, one.device, one.seconds = SimpleNamespace(quiet=quiet, hire=hire), Cpu(), {}  # type: ignore[assignment]
+    room = functools.partial(happened.append, "room")  # which a former solution may have taken
+    one.staff = SimpleNamespace(quiet=quiet, hire=hire, make_room=room)  # type: ignore[assignment]
+    one.device, one.seconds = Cpu(), {}
     one.stages = SimpleNamespace(stage=lambda name: contextlib.nullcontext())  # type: ignore[assignment]
     one.loader = SimpleNamespace(load_baselines=lambda exam: happened.append("baselines"))  # type: ignore[assignment]
     steps = {name: functools.partial(happened.append, name) for name in ("explore", "survey")}
     for surveyed in (None, object()):
         with pytest.raises(Stopped):
             one._load(SimpleNamespace(surveyed=surveyed, **steps))  # type: ignore[arg-type]
-    assert happened == ["explore", "baselines", "quiet", "survey", "no more", "hire", "baselines", "hire"]
+    first = ["explore", "baselines", "quiet", "survey", "no more", "room", "hire"]
+    assert happened == [*first, "baselines", "room", "hire"]
 
 
 def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, list[str]]:

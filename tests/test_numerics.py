@@ -34,6 +34,19 @@ def test_one_element_far_off_is_not_hidden_by_a_million_good_ones() -> None:
     assert not numerics.within(out, truth, STRICT)
 
 
+@pytest.mark.parametrize("length", [100, numerics.LONG])
+def test_of_several_outputs_the_one_that_is_off_is_named(length: int) -> None:
+    truth = torch.randn(3, length)
+    out = truth.clone()
+    out[1, length // 2] -= 0.1
+    assert numerics.rows_within(out, truth, STRICT) == [True, False, True]
+
+
+def test_the_size_of_many_halves_is_beyond_what_a_half_can_hold() -> None:
+    """Their norm is; as infinity it would allow every error."""
+    assert numerics.rms(torch.full((1 << 20,), 100.0, dtype=torch.float16)) == pytest.approx(100.0)
+
+
 @pytest.mark.parametrize(
     ("out", "truth", "good"),
     [
@@ -57,6 +70,13 @@ def test_integers_and_booleans_are_exact(dtype: torch.dtype) -> None:
     truth = torch.tensor([0, 1, 1, 0]).to(dtype)
     assert numerics.within(truth.clone(), truth, STRICT)
     assert not numerics.within(1 - truth.to(torch.int8), truth.to(torch.int8), STRICT)
+
+
+def test_what_is_finite_but_large_is_finite() -> None:
+    large = torch.tensor([1e200, -1e200], dtype=torch.float64)
+    assert numerics.all_finite(large) and numerics.all_finite(torch.empty(0))
+    assert not numerics.all_finite(torch.tensor([1.0, math.nan]))
+    assert not numerics.all_finite(torch.tensor([1.0, -math.inf], dtype=torch.float16))
 
 
 def test_empty_and_scalar_outputs() -> None:

@@ -99,16 +99,18 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
         numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
         for out, right, error in zip(outs, truth, own, strict=True)
     ]
-    fine = case.expected(case.reference.exact(case.model, given, case.upstream, native))
-    in_float32 = [_float32_error(out, right) for out, right in zip(tree.tensors(fine), truth, strict=True)]
+    fine = case.reference.exact(case.model, given, case.upstream, native)
+    known = own if fine is native else [None] * len(own)
+    parts = zip(tree.tensors(case.expected(fine)), truth, known, strict=True)
+    in_float32 = [_float32_error(out, right, error) for out, right, error in parts]
     return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision, in_float32)
 
 
-def _float32_error(out: torch.Tensor, right: torch.Tensor) -> float | None:
+def _float32_error(out: torch.Tensor, right: torch.Tensor, known: Error | None) -> float | None:
     """Its relative norm, for a float32 output whose truth is in float64."""
     if out.dtype != torch.float32 or right.dtype != torch.float64 or out.shape != right.shape:
         return None
-    norm = numerics.error(out, right).norm
+    norm = (known or numerics.error(out, right)).norm
     return norm if math.isfinite(norm) else None
 
 
@@ -165,7 +167,7 @@ def transform(case: Case, given: Any, name: str, seed: int) -> Trial | None:
     except ProblemFault:
         return None
     # `_judgeable` leaves the reference's own outputs where those overflow.
-    finite = all(bool(right.isfinite().all()) for right in trial.truth if numerics.is_inexact(right))
+    finite = all(numerics.all_finite(right) for right in trial.truth if numerics.is_inexact(right))
     return trial if finite else None
 
 

@@ -244,7 +244,7 @@ def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skele
         except ProblemFault:
             continue
         leaves = tree.tensors(case.expected(outcome, with_state=False))
-        if all(bool(leaf.isfinite().all()) for leaf in leaves if numerics.is_inexact(leaf)):
+        if all(numerics.all_finite(leaf) for leaf in leaves if numerics.is_inexact(leaf)):
             return how, recipes
     return "redrawn", []
 

@@ -26,6 +26,8 @@ def widened(tensor: torch.Tensor) -> torch.Tensor:
 
 def same(left: torch.Tensor, right: torch.Tensor) -> bool:
     """Equal bit by bit as far as NaN goes: NaN equals NaN."""
+    if _is_same_memory(left, right):
+        return True
     if left.dtype.is_floating_point and left.dtype.itemsize == 1:  # nothing compares those
         return left.dtype == right.dtype and torch.equal(left.view(torch.uint8), right.view(torch.uint8))
     if torch.equal(left, right):
@@ -33,6 +35,13 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
     if not (left.is_floating_point() or left.is_complex()):
         return False
     return bool(((left == right) | (left.isnan() & right.isnan())).all())
+
+
+def _is_same_memory(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if left.layout != torch.strided or right.layout != torch.strided or left.numel() == 0:
+        return False
+    places = [(one.data_ptr(), one.dtype, one.shape, one.stride(), one.device) for one in (left, right)]
+    return places[0] == places[1]
 
 
 def _mapped(value: Any, change: Any) -> Any:
