@@ -72,6 +72,15 @@ def test_integers_and_booleans_are_exact(dtype: torch.dtype) -> None:
     assert not numerics.within(1 - truth.to(torch.int8), truth.to(torch.int8), STRICT)
 
 
+def test_eight_bit_floats_are_judged_though_nothing_computes_with_them() -> None:
+    truth = torch.linspace(1.0, 16.0, 64).to(torch.float8_e4m3fn)
+    out = (2 * truth.float()).to(torch.float8_e4m3fn)
+    bound = numerics.loosened(numerics.tolerance(truth.dtype, None, None, None), numerics.rms(truth), Error())
+    assert numerics.within(truth, truth, bound) and numerics.all_finite(truth)
+    assert not numerics.within(out, truth, bound)
+    assert "2 times what is expected" in numerics.explain(out, truth, bound, "output", "trial 1").summary
+
+
 def test_what_is_finite_but_large_is_finite() -> None:
     large = torch.tensor([1e200, -1e200], dtype=torch.float64)
     assert numerics.all_finite(large) and numerics.all_finite(torch.empty(0))

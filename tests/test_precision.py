@@ -47,3 +47,31 @@ def test_it_is_not_said_of_other_types(evaluate: Evaluate, tmp_path: Path) -> No
     problem.write_text(problem.read_text().replace("nn.Linear(width, width)", "nn.Linear(width, width).bfloat16()"))
     result = evaluate(problem, problem)
     assert result.passed and result.check and result.check.precision is None
+
+
+EIGHT_BITS = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * 2).to(torch.float8_e4m3fn)
+
+
+def get_inputs():
+    return [torch.randn(64, 128)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_outputs_of_eight_bits_are_judged(evaluate: Evaluate, tmp_path: Path) -> None:
+    problem, wrong = tmp_path / "eight.py", tmp_path / "nan.py"
+    problem.write_text(EIGHT_BITS)
+    wrong.write_text(EIGHT_BITS.replace("Model(", "ModelNew(").replace("x * 2", "x.masked_fill(x > 2, torch.nan)"))
+    assert evaluate(problem, problem).passed
+    result = evaluate(wrong, problem)
+    assert result.verdict == "wrong" and "nan, expected" in (result.reason or ""), result.reason

@@ -130,6 +130,7 @@ def share_off(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> float
 
 def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
     """How many, where, the worst element with both values, the pattern if there is one."""
+    out, truth = lifted(out), lifted(truth)
     wrong = torch.cat([part.flatten().cpu() for part in _wrong(out, truth, bound)]) if truth.numel() else None
     count = int(wrong.sum()) if wrong is not None else 0
     if wrong is None or count == 0:
