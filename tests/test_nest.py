@@ -5,6 +5,7 @@ import torch
 from kbench.referee import nest
 
 NAN = float("nan")
+COMPLEX = torch.tensor([complex(1, 2)])
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,7 @@ NAN = float("nan")
         (torch.tensor([1.0, NAN]), torch.tensor([NAN, 1.0]), False),
         (torch.tensor([1, 2]), torch.tensor([1, 3]), False),
         (torch.tensor([complex(NAN, 1)]), torch.tensor([complex(NAN, 1)]), True),
+        (COMPLEX, COMPLEX.conj(), False),
         (torch.ones(2).to(torch.float8_e4m3fn), torch.ones(2).to(torch.float8_e4m3fn), True),
         (torch.ones(2).to(torch.float8_e4m3fn), torch.zeros(2).to(torch.float8_e4m3fn), False),
     ],

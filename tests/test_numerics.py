@@ -42,6 +42,21 @@ def test_of_several_outputs_the_one_that_is_off_is_named(length: int) -> None:
     assert numerics.rows_within(out, truth, STRICT) == [True, False, True]
 
 
+def test_what_is_too_small_for_the_quick_look_gets_the_careful_one() -> None:
+    """Squares of 1e-25 vanish in float32: of a truth without a norm nothing can be said by it."""
+    truth = torch.full((2, 1000), 1e-25)
+    assert numerics.rows_within(torch.stack((truth[0], -5 * truth[1])), truth, STRICT) == [True, False]
+    assert numerics.rows_within(torch.zeros(2, 8), torch.zeros(2, 8), STRICT) == [True, True]
+
+
+def test_an_output_whose_square_no_float_holds_is_off() -> None:
+    truth = torch.tensor([1.0], dtype=torch.float64)
+    assert not numerics.within(1e200 * truth, truth, STRICT)
+    assert numerics.rows_within(1e200 * truth.unsqueeze(0), truth.unsqueeze(0), STRICT) == [False]
+    large = torch.tensor([3e38 + 3e38j])
+    assert not numerics.within(large / 2, large, STRICT)
+
+
 def test_the_size_of_many_halves_is_beyond_what_a_half_can_hold() -> None:
     """Their norm is; as infinity it would allow every error."""
     assert numerics.rms(torch.full((1 << 20,), 100.0, dtype=torch.float16)) == pytest.approx(100.0)
@@ -77,6 +92,7 @@ def test_eight_bit_floats_are_judged_though_nothing_computes_with_them() -> None
     out = (2 * truth.float()).to(torch.float8_e4m3fn)
     bound = numerics.loosened(numerics.tolerance(truth.dtype, None, None, None), numerics.rms(truth), Error())
     assert numerics.within(truth, truth, bound) and numerics.all_finite(truth)
+    assert not numerics.all_finite(torch.tensor([1.0, math.nan]).to(torch.float8_e4m3fn))
     assert not numerics.within(out, truth, bound)
     assert "2 times what is expected" in numerics.explain(out, truth, bound, "output", "trial 1").summary
 

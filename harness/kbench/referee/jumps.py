@@ -33,9 +33,8 @@ def settled(
     """Output `number`, with what is right in places where the reference jumps; None where it is wrong elsewhere too."""
     if right.dtype.is_complex or numerics.share_off(out, right, bound) > MOST:
         return None
-    out, right = numerics.lifted(out), numerics.lifted(right)
     try:
-        found = _settled(look, number, given, out, right, bound)
+        found = _settled(look, number, given, numerics.computable(out), numerics.computable(right), bound)
     except (KbenchError, MemoryError, torch.OutOfMemoryError):
         return None  # it does not take moved inputs, or there is no room for a second look
     return found if numerics.within(found, right, bound) else None
@@ -46,12 +45,12 @@ def _settled(
 ) -> torch.Tensor:
     generator = torch.Generator(right.device).manual_seed(right.numel())
     first = look(given)
-    seen = Seen(numerics.lifted(first[number]), out)
+    seen = Seen(numerics.computable(first[number]), out)
     for _ in range(LOOKS):
         others = look(moved(given, generator))
         if [one.shape for one in others] != [one.shape for one in first]:
             return out
-        seen.add(numerics.lifted(others[number]))
+        seen.add(numerics.computable(others[number]))
     return seen.applied(out, right, bound)
 
 

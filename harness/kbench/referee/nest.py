@@ -40,8 +40,12 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
 def _is_same_memory(left: torch.Tensor, right: torch.Tensor) -> bool:
     if left.layout != torch.strided or right.layout != torch.strided or left.numel() == 0:
         return False
-    places = [(one.data_ptr(), one.dtype, one.shape, one.stride(), one.device) for one in (left, right)]
-    return places[0] == places[1]
+    return _place(left) == _place(right)
+
+
+def _place(tensor: torch.Tensor) -> tuple[object, ...]:
+    how = tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj(), tensor.is_neg()
+    return tensor.device, tensor.data_ptr(), *how
 
 
 def _mapped(value: Any, change: Any) -> Any:

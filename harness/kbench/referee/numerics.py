@@ -19,6 +19,7 @@ DEFAULTS = {
 COARSE = (0.1, 0.1)  # eight-bit floats
 CHUNK = 1 << 26
 LONG = 1 << 14
+SMALL = 1e-15  # far above where squares vanish in float32, as those of 1e-23 do
 # A product whose factors were rounded to TF32 is off by 3e-4 in relative norm, to bfloat16 by 2e-3, at any length.
 FLOAT32 = 2.0**-24
 BELOW_FLOAT32, BELOW_TF32 = 5e-6, 8e-4
@@ -83,17 +84,15 @@ def widened(bound: Tolerance, reference: Error) -> Tolerance:
 def rms(truth: torch.Tensor) -> float:
     if truth.numel() == 0 or not is_inexact(truth):
         return 0.0
-    flat = truth.reshape(-1)
-    parts = [flat[start : start + CHUNK] for start in range(0, flat.numel(), CHUNK)]
-    norms = [float(_norm(part)) for part in parts]
+    norms = [float(_norm(part)) for part in _pieces(truth)]
     if not all(map(math.isfinite, norms)):
-        norms = [float(_norm(_finite_sizes(part))) for part in parts]
+        norms = [float(_norm(_finite_sizes(part))) for part in _pieces(truth)]
     return math.hypot(*norms) / math.sqrt(truth.numel())
 
 
 def all_finite(tensor: torch.Tensor) -> bool:
     """Its norm says so in one pass, where that does not overflow."""
-    return math.isfinite(float(_norm(tensor))) or bool(tensor.isfinite().all())
+    return all(math.isfinite(float(_norm(part))) or bool(part.isfinite().all()) for part in _pieces(tensor))
 
 
 def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
@@ -109,7 +108,7 @@ def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
         if not all(map(math.isfinite, figures)):
             figures = _figures(_difference(left, right), _finite_sizes(right))
         largest, off, size = (number if math.isfinite(number) else math.inf for number in figures)
-        worst, square, truth_square = max(worst, largest), square + off**2, truth_square + size**2
+        worst, square, truth_square = max(worst, largest), square + off * off, truth_square + size * size
     return Error(worst, _ratio(math.sqrt(square), math.sqrt(truth_square)))
 
 
@@ -130,7 +129,7 @@ def share_off(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> float
 
 def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
     """How many, where, the worst element with both values, the pattern if there is one."""
-    out, truth = lifted(out), lifted(truth)
+    out, truth = computable(out), computable(truth)
     wrong = torch.cat([part.flatten().cpu() for part in _wrong(out, truth, bound)]) if truth.numel() else None
     count = int(wrong.sum()) if wrong is not None else 0
     if wrong is None or count == 0:
@@ -167,16 +166,17 @@ def rows_within(out: torch.Tensor, expected: torch.Tensor, bound: Tolerance) -> 
         return [bool(same) for same in (out == expected).reshape(count, -1).all(dim=1).tolist()]
     figures = _large_rows(out, expected) if out.numel() // count > CHUNK else _small_rows(out, expected)
     good = []
+    least = SMALL * math.sqrt(out.numel() // count)
     for row, (worst, off, truth) in enumerate(figures.tolist()):
-        # What is not plainly good, by the whole or with NaN or infinity in it, gets the careful look.
-        plain = worst <= bound.atol and _ratio(off, truth) <= bound.norm
-        good.append(plain or within(out[row], expected[row], bound))
+        # What is not plainly good, by the whole, with NaN or infinity in it, or very small, gets the careful look.
+        plain = worst <= bound.atol and truth > least and _ratio(off, truth) <= bound.norm
+        good.append(plain or worst == off == 0 or within(out[row], expected[row], bound))
     return good
 
 
 def _small_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     """Per row: largest difference, norm of the difference, norm of what is expected."""
-    left, right = lifted(out).reshape(out.shape[0], -1), lifted(expected).reshape(out.shape[0], -1)
+    left, right = _lifted(out).reshape(out.shape[0], -1), _lifted(expected).reshape(out.shape[0], -1)
     difference = left - right
     norms = torch.linalg.vector_norm(difference, dim=1), torch.linalg.vector_norm(right, dim=1)
     return torch.stack((_largest(difference), *norms)).T
@@ -217,10 +217,13 @@ def _wrong(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> Iterator
 
 
 def _chunks(out: torch.Tensor, truth: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    flat_out, flat_truth = out.reshape(-1), truth.reshape(-1)
-    for start in range(0, flat_truth.numel(), CHUNK):
-        piece = slice(start, start + CHUNK)
-        yield lifted(flat_out[piece]), lifted(flat_truth[piece])
+    return zip(_pieces(out), _pieces(truth), strict=True)
+
+
+def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    flat = tensor.reshape(-1)
+    for start in range(0, flat.numel(), CHUNK):
+        yield _lifted(flat[start : start + CHUNK])
 
 
 def _figures(difference: torch.Tensor, right: torch.Tensor) -> list[float]:
@@ -243,7 +246,7 @@ def _largest(difference: torch.Tensor) -> torch.Tensor:
 
 
 def _norm(tensor: torch.Tensor) -> torch.Tensor:
-    sizes = tensor.abs() if tensor.is_complex() else lifted(tensor)
+    sizes = tensor.abs() if tensor.is_complex() else tensor
     norm: torch.Tensor = torch.linalg.vector_norm(sizes, dtype=torch.float64)
     return norm
 
@@ -254,13 +257,22 @@ def _difference(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 
 def _finite_sizes(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.nan_to_num(lifted(tensor).abs(), 0.0, 0.0, 0.0)
+    return torch.nan_to_num(tensor.abs(), 0.0, 0.0, 0.0)
 
 
-def lifted(tensor: torch.Tensor) -> torch.Tensor:
-    """Small floats have no arithmetic worth the name: compare them in float32."""
+def _lifted(tensor: torch.Tensor) -> torch.Tensor:
+    """Small floats have no arithmetic worth the name: compare them in float32. And of a complex number in float32 the
+    size may be infinite."""
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
     small = tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4
     return tensor.float() if small else tensor
+
+
+def computable(tensor: torch.Tensor) -> torch.Tensor:
+    """Nothing computes with floats of eight bits."""
+    eight = tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1
+    return tensor.float() if eight else tensor
 
 
 def _ratio(off: float, truth: float) -> float:
