@@ -12,9 +12,10 @@ import torch
 from kbench import tree
 from kbench.errors import ProblemFault
 from kbench.records import Mismatch, Precision
-from kbench.referee import inputs, jumps, numerics, ruling, structure
+from kbench.referee import figures, inputs, jumps, mismatch, numerics, ruling, structure
+from kbench.referee.figures import Error
 from kbench.referee.nest import same
-from kbench.referee.numerics import Error, Tolerance
+from kbench.referee.numerics import Tolerance
 from kbench.referee.reference import Outcome, Reference
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Side
@@ -96,7 +97,7 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
     judged = [_judgeable(out, right) for out, right in zip(outs, truth, strict=True)]
     truth, own = [right for right, _ in judged], [error for _, error in judged]
     bounds = [
-        numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error() if case.full_precision else error)
+        numerics.loosened(case.asked(out.dtype), figures.rms(right), Error() if case.full_precision else error)
         for out, right, error in zip(outs, truth, own, strict=True)
     ]
     fine = case.reference.exact(case.model, given, case.upstream, native)
@@ -110,7 +111,7 @@ def _float32_error(out: torch.Tensor, right: torch.Tensor, known: Error | None) 
     """Its relative norm, for a float32 output whose truth is in float64."""
     if out.dtype != torch.float32 or right.dtype != torch.float64 or out.shape != right.shape:
         return None
-    norm = (known or numerics.error(out, right)).norm
+    norm = (known or figures.error(out, right)).norm
     return norm if math.isfinite(norm) else None
 
 
@@ -120,15 +121,15 @@ def _judgeable(out: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, Er
     Whole numbers that come out of rounding or comparing differ honestly in float64; and where the reference's own
     type overflows, its error is infinite and would allow everything.
     """
-    if not numerics.is_inexact(out):
+    if not figures.is_inexact(out):
         return out, Error()
-    own = numerics.error(out, right)
+    own = figures.error(out, right)
     return (right, own) if math.isfinite(own.max_abs + own.norm) else (out, Error())
 
 
 def is_sound(trial: Trial) -> bool:
     """Whether the truth says something."""
-    return not any(bool(right.isnan().any()) for right in trial.truth if numerics.is_inexact(right))
+    return not any(bool(right.isnan().any()) for right in trial.truth if figures.is_inexact(right))
 
 
 def demand_sound(case: Case, trial: Trial) -> None:
@@ -149,7 +150,7 @@ def demand_sound(case: Case, trial: Trial) -> None:
         raise Stopped(Ruling("unsupported", "the reference returns other shapes on equal inputs"))
     for out, right in zip(tree.tensors(once), tree.tensors(again), strict=True):
         # Not by the trial's bounds: random outputs have loosened those already.
-        if not numerics.within(out, right, numerics.loosened(case.asked(out.dtype), numerics.rms(right), Error())):
+        if not numerics.within(out, right, numerics.loosened(case.asked(out.dtype), figures.rms(right), Error())):
             reason = "the reference differs from itself on equal inputs; random outputs cannot be checked"
             raise Stopped(Ruling("unsupported", reason))
 
@@ -167,7 +168,7 @@ def transform(case: Case, given: Any, name: str, seed: int) -> Trial | None:
     except ProblemFault:
         return None
     # `_judgeable` leaves the reference's own outputs where those overflow.
-    finite = all(numerics.all_finite(right) for right in trial.truth if numerics.is_inexact(right))
+    finite = all(figures.all_finite(right) for right in trial.truth if figures.is_inexact(right))
     return trial if finite else None
 
 
@@ -208,12 +209,12 @@ def _judge_outputs(case: Case, trial: Trial, taken: list[torch.Tensor], findings
     names = output_names(trial.skeleton)
     parts = zip(names, taken, trial.truth, trial.bounds, trial.own_error, trial.exact, strict=True)
     for number, (name, out, right, bound, own, exact) in enumerate(parts):
-        found = numerics.error(out, right)
+        found = figures.error(out, right)
         if custom is None and not numerics.within(out, right, bound, found):
             settled = case.settled(number, trial.given, case.upstream, out, right, bound)
             if settled is None:
-                raise Stopped(ruling.of_mismatch(numerics.explain(out, right, bound, name, trial.name)))
-            found = numerics.error(settled, right)
+                raise Stopped(ruling.of_mismatch(mismatch.explain(out, right, bound, name, trial.name)))
+            found = figures.error(settled, right)
         findings.max_abs, findings.norm = max(findings.max_abs, found.max_abs), max(findings.norm, found.norm)
         if exact is not None and custom is None:
             _note_likeness(case, findings, numerics.likeness(found.norm, exact, own.norm), name, trial.name)
@@ -259,7 +260,7 @@ def changed_input(case: Case, name: str, got: torch.Tensor, old: torch.Tensor, n
     """An input must come back as it was, unless the reference changes it: then alike."""
     if old is new or same(old, new):
         return None if same(got, old) else f"it changes its input {name}, which the reference leaves as it is"
-    bound = numerics.loosened(case.asked(new.dtype), numerics.rms(new), Error())
+    bound = numerics.loosened(case.asked(new.dtype), figures.rms(new), Error())
     return None if numerics.within(got, new, bound) else f"it leaves {name} other than the reference does"
 
 

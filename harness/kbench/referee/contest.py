@@ -10,7 +10,7 @@ import torch
 from kbench import tree
 from kbench.errors import ProblemFault
 from kbench.records import Mismatch
-from kbench.referee import check, inputs, numerics, ruling, structure
+from kbench.referee import check, figures, inputs, mismatch, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Findings
@@ -209,7 +209,7 @@ class Contest:
         """What is off must be where the reference jumps."""
         given, upstream = self._call(stacks, row)
         if self.case.settled(number, given, upstream, out, right, bound) is None:
-            raise _wrong(numerics.explain(out, right, bound, name, TIMED))
+            raise _wrong(mismatch.explain(out, right, bound, name, TIMED))
 
     def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         assert one.side.arena is not None
@@ -244,7 +244,7 @@ def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skele
         except ProblemFault:
             continue
         leaves = tree.tensors(case.expected(outcome, with_state=False))
-        if all(numerics.all_finite(leaf) for leaf in leaves if numerics.is_inexact(leaf)):
+        if all(figures.all_finite(leaf) for leaf in leaves if figures.is_inexact(leaf)):
             return how, recipes
     return "redrawn", []
 

@@ -13,7 +13,7 @@ import torch
 
 from kbench import tree
 from kbench.errors import KbenchError
-from kbench.referee import inputs, numerics
+from kbench.referee import figures, inputs, numerics
 from kbench.referee.numerics import Tolerance
 
 # Of choices that differ because 512 products were added up in another order, 16 looks at 8 places excuse all but one in
@@ -34,7 +34,7 @@ def settled(
     if right.dtype.is_complex or numerics.share_off(out, right, bound) > MOST:
         return None
     try:
-        found = _settled(look, number, given, numerics.computable(out), numerics.computable(right), bound)
+        found = _settled(look, number, given, figures.computable(out), figures.computable(right), bound)
     except (KbenchError, MemoryError, torch.OutOfMemoryError):
         return None  # it does not take moved inputs, or there is no room for a second look
     return found if numerics.within(found, right, bound) else None
@@ -45,12 +45,12 @@ def _settled(
 ) -> torch.Tensor:
     generator = torch.Generator(right.device).manual_seed(right.numel())
     first = look(given)
-    seen = Seen(numerics.computable(first[number]), out)
+    seen = Seen(figures.computable(first[number]), out)
     for _ in range(LOOKS):
         others = look(moved(given, generator))
         if [one.shape for one in others] != [one.shape for one in first]:
             return out
-        seen.add(numerics.computable(others[number]))
+        seen.add(figures.computable(others[number]))
     return seen.applied(out, right, bound)
 
 
@@ -67,7 +67,7 @@ class Seen:
 
     def applied(self, out: torch.Tensor, right: torch.Tensor, bound: Tolerance) -> torch.Tensor:
         """The output with the truth where the reference jumps, if it is among what was seen there."""
-        if not numerics.is_inexact(right):
+        if not figures.is_inexact(right):
             jumps, among = self._low != self._high, self._met
         else:
             low, high, found = (part.to(right.dtype) for part in (self._low, self._high, out))

@@ -14,7 +14,7 @@ from kbench.errors import KbenchError
 from kbench.problem import ProblemSettings, Source
 from kbench.protocol import Constructed
 from kbench.records import Complaint, LintCheck, Settings
-from kbench.referee import check, inputs, numerics
+from kbench.referee import check, figures, inputs, numerics
 from kbench.referee.check import Trial
 from kbench.referee.exam import Exam
 from kbench.referee.instance import Instance
@@ -124,7 +124,7 @@ class Linter:
         for number, (name, right, bound) in enumerate(zip(names, first.truth, first.bounds, strict=True)):
             if right.numel() > 1 and bool((right == right.reshape(-1)[0]).all()):
                 yield "flat", f"{name} is the same everywhere"
-            if not numerics.is_inexact(right) or not right.numel():
+            if not figures.is_inexact(right) or not right.numel():
                 continue
             if right.shape == second.truth[number].shape and numerics.within(second.truth[number], right, bound):
                 yield "unmoved", f"{name} does not depend on the inputs"
@@ -188,7 +188,7 @@ def _first(right: torch.Tensor) -> torch.Tensor:
 
 
 def _mean(right: torch.Tensor) -> torch.Tensor:
-    return right.mean() if numerics.is_inexact(right) else _first(right)
+    return right.mean() if figures.is_inexact(right) else _first(right)
 
 
 def _without_rows(right: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,145 @@
+"""How large values and their differences are: three figures, each from one pass over memory. Plain tensors in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+CHUNK = 1 << 26
+LONG = 1 << 14
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an output is from the truth; infinite where they disagree about what is finite."""
+
+    max_abs: float = 0.0
+    norm: float = 0.0
+
+
+def rms(truth: torch.Tensor) -> float:
+    if truth.numel() == 0 or not is_inexact(truth):
+        return 0.0
+    norms = [float(_norm(part)) for part in _pieces(truth)]
+    if not all(map(math.isfinite, norms)):
+        norms = [float(_norm(_finite_sizes(part))) for part in _pieces(truth)]
+    return math.hypot(*norms) / math.sqrt(truth.numel())
+
+
+def all_finite(tensor: torch.Tensor) -> bool:
+    """Its norm says so in one pass, where that does not overflow."""
+    return all(math.isfinite(float(_norm(part))) or bool(part.isfinite().all()) for part in _pieces(tensor))
+
+
+def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
+    """Largest difference and relative norm of the difference."""
+    if out.numel() == 0:
+        return Error()
+    if not is_inexact(truth):
+        unequal = int((out != truth).sum())
+        return Error(float(unequal > 0), unequal / truth.numel())
+    worst, square, truth_square = 0.0, 0.0, 0.0
+    for left, right in chunks(out, truth):
+        figures = _figures(left - right, right)
+        if not all(map(math.isfinite, figures)):
+            figures = _figures(_difference(left, right), _finite_sizes(right))
+        largest, off, size = (number if math.isfinite(number) else math.inf for number in figures)
+        worst, square, truth_square = max(worst, largest), square + off * off, truth_square + size * size
+    return Error(worst, ratio(math.sqrt(square), math.sqrt(truth_square)))
+
+
+def of_rows(out: torch.Tensor, expected: torch.Tensor) -> list[list[float]]:
+    """Of each output of a stack: largest difference, norm of the difference, norm of what is expected. One wait."""
+    long = out.numel() // out.shape[0] > CHUNK
+    figures: list[list[float]] = (_large_rows if long else _small_rows)(out, expected).tolist()
+    return figures
+
+
+def chunks(out: torch.Tensor, truth: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Both by pieces, in types that can be computed with."""
+    return zip(_pieces(out), _pieces(truth), strict=True)
+
+
+def is_inexact(tensor: torch.Tensor) -> bool:
+    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
+
+
+def computable(tensor: torch.Tensor) -> torch.Tensor:
+    """Nothing computes with floats of eight bits."""
+    eight = tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1
+    return tensor.float() if eight else tensor
+
+
+def ratio(off: float, truth: float) -> float:
+    """Relative to a truth that is zero everywhere nothing can be said: there `atol` alone decides."""
+    if not (math.isfinite(off) and math.isfinite(truth)):
+        return math.inf
+    return off / truth if truth else 0.0
+
+
+def _small_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    left, right = _lifted(out).reshape(out.shape[0], -1), _lifted(expected).reshape(out.shape[0], -1)
+    difference = left - right
+    norms = torch.linalg.vector_norm(difference, dim=1), torch.linalg.vector_norm(right, dim=1)
+    return torch.stack((_largest(difference), *norms)).T
+
+
+def _large_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """The same by pieces, so that no temporary is as large as a row."""
+    rows = []
+    for row, truth in zip(out, expected, strict=True):
+        pieces = [_small_rows(left.unsqueeze(0), right.unsqueeze(0))[0] for left, right in chunks(row, truth)]
+        figures = torch.stack(pieces)
+        rows.append(torch.cat((figures[:, :1].amax(dim=0), torch.linalg.vector_norm(figures[:, 1:], dim=0))))
+    return torch.stack(rows)
+
+
+def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    flat = tensor.reshape(-1)
+    for start in range(0, flat.numel(), CHUNK):
+        yield _lifted(flat[start : start + CHUNK])
+
+
+def _figures(difference: torch.Tensor, right: torch.Tensor) -> list[float]:
+    """Largest difference, norm of the difference, norm of what is right: a pass each, and one wait for all."""
+    parts = _largest(difference.unsqueeze(0))[0].double(), _norm(difference), _norm(right)
+    figures: list[float] = torch.stack(parts).tolist()
+    return figures
+
+
+def _largest(difference: torch.Tensor) -> torch.Tensor:
+    """Of each row by its size; a NaN may stay unseen here, but in no norm."""
+    if difference.is_cuda or difference.is_complex():
+        largest: torch.Tensor = torch.linalg.vector_norm(difference, math.inf, dim=1)
+        return largest
+    # On a CPU that is the slowest way, and smallest and largest of a whole tensor the quickest.
+    if difference.shape[1] < LONG:
+        return difference.abs().amax(dim=1)
+    ends = [torch.aminmax(row) for row in difference]
+    return torch.stack([torch.maximum(-low, high) for low, high in ends])
+
+
+def _norm(tensor: torch.Tensor) -> torch.Tensor:
+    sizes = tensor.abs() if tensor.is_complex() else tensor
+    norm: torch.Tensor = torch.linalg.vector_norm(sizes, dtype=torch.float64)
+    return norm
+
+
+def _difference(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Where not everything is finite: none between NaN and NaN, nor between equal infinities."""
+    return torch.where((left == right) | (left.isnan() & right.isnan()), 0.0, left - right)
+
+
+def _finite_sizes(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.nan_to_num(tensor.abs(), 0.0, 0.0, 0.0)
+
+
+def _lifted(tensor: torch.Tensor) -> torch.Tensor:
+    """Small floats have no arithmetic worth the name: compare them in float32."""
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)  # the size of one in float32 may be infinite where its parts are not
+    small = tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4
+    return tensor.float() if small else tensor
