@@ -14,6 +14,11 @@ def test_the_size_of_many_halves_is_beyond_what_a_half_can_hold() -> None:
     assert figures.rms(torch.full((1 << 20,), 100.0, dtype=torch.float16)) == pytest.approx(100.0)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e200])
+def test_the_size_of_what_has_no_square(size: float) -> None:
+    assert figures.rms(torch.full((100,), size, dtype=torch.float64)) == pytest.approx(size)
+
+
 def test_what_is_finite_but_large_is_finite() -> None:
     large = torch.tensor([1e200, -1e200], dtype=torch.float64)
     assert figures.all_finite(large) and figures.all_finite(torch.empty(0))

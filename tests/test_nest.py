@@ -32,7 +32,7 @@ def test_a_copy_keeps_the_structure_and_shares_nothing() -> None:
     assert isinstance(copy["b"], tuple) and not copy["b"][0].requires_grad and copy["b"][1] is None
 
 
-def test_what_is_no_real_number_is_not_widened() -> None:
-    wide = nest.widened_inputs([torch.ones(1), torch.ones(1, dtype=torch.int32)])
-    assert [one.dtype for one in wide] == [torch.float64, torch.int32]
+def test_what_is_no_float_is_not_widened() -> None:
+    wide = nest.widened_inputs([torch.ones(1), torch.ones(1, dtype=torch.int32), COMPLEX])
+    assert [one.dtype for one in wide] == [torch.float64, torch.int32, torch.complex128]
     assert nest.keys({"a": [{"b": 1}], 2: ()}) == ["a", 2, "b"] and nest.leaf_values([1, {"x": (2,)}]) == [1, 2]

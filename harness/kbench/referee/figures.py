@@ -1,4 +1,4 @@
-"""How large values and their differences are: three figures, each from one pass over memory. Plain tensors in."""
+"""How large values and their differences are: three figures, each from one reduction. Plain tensors in."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import torch
 
 CHUNK = 1 << 26
 LONG = 1 << 14
+UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the truth; infinite where they disagree about what is finite."""
+    """How far an output is from the truth; infinite where they disagree about what is finite.
+
+    Of what is exact: whether any element differs, and the share that does.
+    """
 
     max_abs: float = 0.0
     norm: float = 0.0
@@ -24,13 +28,13 @@ def rms(truth: torch.Tensor) -> float:
     if truth.numel() == 0 or not is_inexact(truth):
         return 0.0
     norms = [float(_norm(part)) for part in _pieces(truth)]
-    if not all(map(math.isfinite, norms)):
-        norms = [float(_norm(_finite_sizes(part))) for part in _pieces(truth)]
+    if not all(norm and math.isfinite(norm) for norm in norms):
+        norms = [_careful_norm(_finite_sizes(part)) for part in _pieces(truth)]
     return math.hypot(*norms) / math.sqrt(truth.numel())
 
 
 def all_finite(tensor: torch.Tensor) -> bool:
-    """Its norm says so in one pass, where that does not overflow."""
+    """Its norm says so, where that does not overflow."""
     return all(math.isfinite(float(_norm(part))) or bool(part.isfinite().all()) for part in _pieces(tensor))
 
 
@@ -41,14 +45,8 @@ def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
     if not is_inexact(truth):
         unequal = int((out != truth).sum())
         return Error(float(unequal > 0), unequal / truth.numel())
-    worst, square, truth_square = 0.0, 0.0, 0.0
-    for left, right in chunks(out, truth):
-        figures = _figures(left - right, right)
-        if not all(map(math.isfinite, figures)):
-            figures = _figures(_difference(left, right), _finite_sizes(right))
-        largest, off, size = (number if math.isfinite(number) else math.inf for number in figures)
-        worst, square, truth_square = max(worst, largest), square + off * off, truth_square + size * size
-    return Error(worst, ratio(math.sqrt(square), math.sqrt(truth_square)))
+    largest, offs, sizes = zip(*(_figures(left, right) for left, right in chunks(out, truth)), strict=True)
+    return Error(max(largest), ratio(math.hypot(*offs), math.hypot(*sizes)))
 
 
 def of_rows(out: torch.Tensor, expected: torch.Tensor) -> list[list[float]]:
@@ -67,14 +65,21 @@ def is_inexact(tensor: torch.Tensor) -> bool:
     return tensor.dtype.is_floating_point or tensor.dtype.is_complex
 
 
-def computable(tensor: torch.Tensor) -> torch.Tensor:
-    """Nothing computes with floats of eight bits."""
+def has_arithmetic(tensor: torch.Tensor) -> bool:
+    """Hardly anything is defined on floats of eight bits and on large unsigned integers."""
     eight = tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1
-    return tensor.float() if eight else tensor
+    return not eight and tensor.dtype not in UNSIGNED
+
+
+def computable(tensor: torch.Tensor) -> torch.Tensor:
+    """As it is where it has arithmetic, else in a type that has."""
+    if has_arithmetic(tensor):
+        return tensor
+    return tensor.float() if tensor.dtype.is_floating_point else tensor.to(torch.int64)
 
 
 def ratio(off: float, truth: float) -> float:
-    """Relative to a truth that is zero everywhere nothing can be said: there `atol` alone decides."""
+    """One norm by the other; none where all of the truth is zero."""
     if not (math.isfinite(off) and math.isfinite(truth)):
         return math.inf
     return off / truth if truth else 0.0
@@ -103,11 +108,16 @@ def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
         yield _lifted(flat[start : start + CHUNK])
 
 
-def _figures(difference: torch.Tensor, right: torch.Tensor) -> list[float]:
-    """Largest difference, norm of the difference, norm of what is right: a pass each, and one wait for all."""
+def _figures(left: torch.Tensor, right: torch.Tensor) -> tuple[float, float, float]:
+    """Largest difference, norm of the difference, norm of what is right, with one wait for all."""
+    difference = left - right
     parts = _largest(difference.unsqueeze(0))[0].double(), _norm(difference), _norm(right)
-    figures: list[float] = torch.stack(parts).tolist()
-    return figures
+    worst, off, size = torch.stack(parts).tolist()
+    if math.isfinite(worst + off + size) and size and bool(off) == bool(worst):
+        return worst, off, size
+    difference = _difference(left, right)
+    worst, off = float(_largest(difference.unsqueeze(0))[0]), _careful_norm(difference)
+    return worst if math.isfinite(off) else math.inf, off, _careful_norm(_finite_sizes(right))
 
 
 def _largest(difference: torch.Tensor) -> torch.Tensor:
@@ -126,6 +136,14 @@ def _norm(tensor: torch.Tensor) -> torch.Tensor:
     sizes = tensor.abs() if tensor.is_complex() else tensor
     norm: torch.Tensor = torch.linalg.vector_norm(sizes, dtype=torch.float64)
     return norm
+
+
+def _careful_norm(tensor: torch.Tensor) -> float:
+    """Also where squares are too large or too small for any type; infinite where something is not finite."""
+    norm, peak = float(_norm(tensor)), float(_largest(tensor.unsqueeze(0))[0])
+    if peak and not (norm and math.isfinite(norm)):
+        norm = peak * float(_norm(tensor / peak))
+    return norm if math.isfinite(norm) else math.inf
 
 
 def _difference(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

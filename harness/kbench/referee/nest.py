@@ -21,6 +21,8 @@ def widened_inputs(value: Any) -> Any:
 
 
 def widened(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
@@ -28,7 +30,7 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
     """Equal bit by bit as far as NaN goes: NaN equals NaN."""
     if _is_same_memory(left, right):
         return True
-    if left.dtype.is_floating_point and left.dtype.itemsize == 1:  # nothing compares those
+    if left.dtype.is_floating_point and left.dtype.itemsize == 1:  # not every torch compares those
         return left.dtype == right.dtype and torch.equal(left.view(torch.uint8), right.view(torch.uint8))
     if torch.equal(left, right):
         return True

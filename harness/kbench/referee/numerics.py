@@ -36,9 +36,7 @@ class Tolerance:
 
 def tolerance(dtype: torch.dtype, atol: float | None, rtol: float | None, norm: float | None) -> Tolerance:
     """What was asked for, else the defaults of the type."""
-    both, of_norm = DEFAULTS.get(str(dtype).removeprefix("torch."), COARSE)
-    if dtype.is_complex:
-        both, of_norm = DEFAULTS["float32" if dtype == torch.complex64 else "float64"]
+    both, of_norm = DEFAULTS.get(str(dtype.to_real()).removeprefix("torch."), COARSE)
     return Tolerance(
         atol=both if atol is None else atol,
         rtol=both if rtol is None else rtol,
