@@ -106,6 +106,8 @@ def test_triangles_bins_and_strange_types_keep_their_structure() -> None:
     assert all(torch.equal(one, one.tril()) for one in derived(triangle))
     bins = torch.randn(16).sort().values
     assert all(bool((one[1:] >= one[:-1]).all()) for one in derived(bins))
-    for name in ("float8_e4m3fn", "uint16"):
+    largest = torch.tensor([0, 2**63 - 1, 5])
+    assert torch.equal(derived(largest)[1], largest)
+    for name in ("float8_e4m3fn", "float8_e8m0fnu", "uint16"):
         if hasattr(torch, name):
             assert derived(torch.ones(4).to(getattr(torch, name))).dtype == getattr(torch, name)

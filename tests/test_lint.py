@@ -71,6 +71,13 @@ def test_a_good_problem_passes(referee: Referee) -> None:
     assert [linted.workload for linted in referee.lint(GOOD, ["all"])] == ["default", "cpu"]
 
 
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "uint16"])
+def test_a_type_without_arithmetic_can_be_looked_at(kind: str, referee: Referee, tmp_path: Path) -> None:
+    changes = {FORWARD: f"return (self.linear(x) * 20).abs().to(torch.{kind})"}
+    (linted,) = referee.lint(problem(tmp_path, changes))
+    assert "weights" not in {complaint.check for complaint in linted.complaints}, linted.complaints
+
+
 def test_what_a_problem_allows_with_a_reason_is_fine(referee: Referee, tmp_path: Path) -> None:
     lint = f'{SETTINGS[:-1]}, lint={{"one-sided": "probabilities"}})'
     (linted,) = referee.lint(problem(tmp_path, {DRAWN: "torch.rand(rows, width)", SETTINGS: lint}))

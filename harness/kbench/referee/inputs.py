@@ -11,6 +11,8 @@ from typing import Literal
 
 import torch
 
+from kbench.referee.figures import has_arithmetic
+
 Derivation = Literal["fresh", "scaled", "redrawn"]
 Recipe = Callable[[int, torch.Generator], torch.Tensor]  # so many new contents, stacked
 JITTER = 0.25
@@ -18,9 +20,7 @@ SCALE, SHRINK, SHIFT, LARGE = 8.0, 1 / 64, 1.0, 1024.0
 TIE = 0.25  # of the root mean square: values that are multiples of it often agree
 SAMPLE = 1 << 16
 POOL_SPARE = 1 << 20
-# Eight-bit floats and unsigned integers can be moved about, but hardly anything is defined on them.
-NAMES = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16", "uint32", "uint64")
-WITHOUT_ARITHMETIC = {getattr(torch, name) for name in NAMES if hasattr(torch, name)}
+MOST_DRAWN = 2**63 - 1  # what is drawn is less
 
 TRANSFORMS: dict[str, Callable[[torch.Tensor, torch.Generator], torch.Tensor]] = {
     "one": lambda tensor, generator: _one_changed(tensor, generator),
@@ -59,14 +59,14 @@ def is_free(tensor: torch.Tensor) -> bool:
 
 def is_integral(tensor: torch.Tensor) -> bool:
     """Floating, but a mask or labels by content."""
-    if tensor.dtype in WITHOUT_ARITHMETIC:
+    if not has_arithmetic(tensor):
         return True
     part = tensor.reshape(-1)[:SAMPLE]
     return part.numel() > 0 and bool((part == part.round()).all())
 
 
 def _recipe(tensor: torch.Tensor) -> Recipe:
-    if tensor.numel() == 0 or tensor.dtype.is_complex or tensor.dtype in WITHOUT_ARITHMETIC:
+    if tensor.numel() == 0 or tensor.dtype.is_complex or not has_arithmetic(tensor):
         return partial(_same, tensor)
     if tensor.dtype == torch.bool:
         return partial(_shuffled, tensor)
@@ -88,7 +88,8 @@ def _drawing_integers(tensor: torch.Tensor) -> Recipe:
     low, high = int(tensor.min()), int(tensor.max())
     flat = tensor.reshape(-1)
     ordered = flat.numel() > 1 and bool((flat[1:] >= flat[:-1]).all())
-    if low == high or ordered or _is_permutation(flat, low, high):
+    drawable = high < MOST_DRAWN
+    if low == high or ordered or not drawable or _is_permutation(flat, low, high):
         return partial(_same, tensor)
     return partial(_redrawn_integers, tensor, low, high)
 

@@ -34,10 +34,11 @@ def settled(
     if right.dtype.is_complex or numerics.share_off(out, right, bound) > MOST:
         return None
     try:
-        found = _settled(look, number, given, figures.computable(out), figures.computable(right), bound)
+        wanted = figures.computable(right)
+        found = _settled(look, number, given, figures.computable(out), wanted, bound)
+        return found.to(right.dtype) if numerics.within(found, wanted, bound) else None
     except (KbenchError, MemoryError, torch.OutOfMemoryError):
         return None  # it does not take moved inputs, or there is no room for a second look
-    return found if numerics.within(found, right, bound) else None
 
 
 def _settled(

@@ -128,7 +128,7 @@ class Linter:
                 continue
             if right.shape == second.truth[number].shape and numerics.within(second.truth[number], right, bound):
                 yield "unmoved", f"{name} does not depend on the inputs"
-            if float(right.abs().max()) <= bound.atol:
+            if float(figures.computable(right).abs().max()) <= bound.atol:
                 yield "small", f"{name} is below the absolute tolerance everywhere ({bound.atol:.3g})"
 
     def _one_sided_inputs(self) -> Iterator[tuple[LintCheck, str]]:
@@ -188,7 +188,7 @@ def _first(right: torch.Tensor) -> torch.Tensor:
 
 
 def _mean(right: torch.Tensor) -> torch.Tensor:
-    return right.mean() if figures.is_inexact(right) else _first(right)
+    return figures.computable(right).mean().to(right.dtype) if figures.is_inexact(right) else _first(right)
 
 
 def _without_rows(right: torch.Tensor) -> torch.Tensor:
