@@ -14,7 +14,7 @@ from kbench.referee import check, numerics
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.check import Case, Findings
-from kbench.referee.contest import Contest, Done
+from kbench.referee.contest import Contest, Done, Expected
 from kbench.referee.reference import Reference
 from kbench.referee.ruling import Stopped
 from kbench.referee.size import Size
@@ -91,6 +91,21 @@ def of_cpu(request: pytest.FixtureRequest) -> Round:
 def test_beside_eager_the_reference_runs_once_a_round(of_cpu: Round) -> None:
     assert of_cpu.verify(of_cpu.side("eager"), of_cpu.side("solution")) is None
     assert of_cpu.runs == 1
+
+
+def test_an_input_that_the_reference_changes_in_a_later_call_only() -> None:
+    made = Round()
+    made.reference._changes_inputs = True
+    done, after = made.side("solution"), made.inputs.clone()
+    after[4] += 1
+    assert done.side.arena
+    (found,) = done.side.arena.inputs
+    found[4] += 1
+    expected: list[Expected] = [(None, [row]) for row in after]
+    made.contest._verify_inputs(done, expected, range(CALLS), [made.inputs])
+    found[2] += 1
+    with pytest.raises(Stopped):
+        made.contest._verify_inputs(done, expected, range(CALLS), [made.inputs])
 
 
 @pytest.mark.parametrize("row", range(CALLS))

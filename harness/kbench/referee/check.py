@@ -49,8 +49,8 @@ class Case:
     ) -> torch.Tensor | None:
         """An output that is off, as it is where the reference jumps; None where it is wrong."""
 
-        def look(inputs: Any) -> list[torch.Tensor]:
-            return tree.tensors(self.expected(self.reference.run(self.model, inputs, upstream)))
+        def look(moved: Any) -> list[torch.Tensor]:
+            return tree.tensors(self.expected(self.reference.run(self.model, moved, upstream)))
 
         return jumps.settled(look, number, given, out, right, bound)
 
@@ -184,8 +184,7 @@ def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Fi
     returned = side.call(slot, case.state)
     off = structure.difference(trial.skeleton, returned.outputs, "result")
     if off:
-        mismatch = Mismatch(output="structure", trial=trial.name, summary=off)
-        raise Stopped(ruling.of_mismatch(mismatch))
+        raise Stopped(ruling.of_mismatch(Mismatch(output="structure", trial=trial.name, summary=off)))
     if not returned.copied:
         raise Stopped(Ruling("unsupported", "the length of an output varies more than kbench has room for"))
     taken = [stack[0] for stack in arena.take(span)]

@@ -214,10 +214,11 @@ class Contest:
     def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         assert one.side.arena is not None
         here = slice(one.span.start + rows.start, one.span.start + rows.stop)
+        leaves = self.case.reference.leaves_inputs
         for number, (view, stack) in enumerate(zip(one.side.arena.inputs, stacks, strict=True)):
             old = stack[rows.start : rows.stop]
             after = [inputs_after[number] for _, inputs_after in expected if number < len(inputs_after)]
-            changed = bool(after) and not same(after[0], old[0])
+            changed = not leaves and not all(map(same, after, old))
             off = check.changed_input(
                 self.case, f"inputs[{number}]", view[here], old, torch.stack(after) if changed else old
             )
@@ -254,8 +255,8 @@ def _late_outputs() -> Stopped:
     return _wrong(Mismatch(output="output", trial=TIMED, summary=summary))
 
 
-def _wrong(mismatch: Mismatch) -> Stopped:
-    return Stopped(ruling.of_mismatch(mismatch))
+def _wrong(what: Mismatch) -> Stopped:
+    return Stopped(ruling.of_mismatch(what))
 
 
 def _alike(values: list[object]) -> bool:

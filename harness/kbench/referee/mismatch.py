@@ -10,6 +10,8 @@ from kbench.records import Mismatch
 from kbench.referee import figures, numerics
 from kbench.referee.numerics import Tolerance
 
+MOST_PLACES = 1_000_000
+
 
 def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
     """How many, where, the worst element with both values, the pattern if there is one."""
@@ -51,11 +53,21 @@ def unravelled(places: torch.Tensor, shape: torch.Size) -> tuple[torch.Tensor, .
 
 
 def _worst(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> int:
-    """The wrong element that is furthest off; one that is not finite counts as furthest."""
-    places = wrong.nonzero().flatten()[:1_000_000].to(out.device)
+    """Of the first wrong elements the one that is furthest off; one that is not finite counts as furthest."""
+    places = _first_places(wrong).to(out.device)
     wide = torch.complex128 if truth.dtype.is_complex else torch.float64
     off = (out.reshape(-1)[places].to(wide) - truth.reshape(-1)[places].to(wide)).abs()
     return int(places[int(torch.nan_to_num(off, nan=math.inf, posinf=math.inf).argmax())])
+
+
+def _first_places(wrong: torch.Tensor) -> torch.Tensor:
+    """Piece by piece: all of them take eight bytes for each wrong element."""
+    found: list[torch.Tensor] = []
+    for start in range(0, wrong.numel(), figures.CHUNK):
+        found.append(wrong[start : start + figures.CHUNK].nonzero().flatten() + start)
+        if sum(map(len, found)) >= MOST_PLACES:
+            break
+    return torch.cat(found)[:MOST_PLACES]
 
 
 def _pattern(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> str | None:
