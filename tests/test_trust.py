@@ -32,7 +32,6 @@ SLOW_CALLS = (
 )
 WRITES_GIGABYTES = ("crashed__fills_the_disk",)
 MOST_BESIDE_S = 1.5
-POLICY = {73, 74, 75, 77, 78, 80}
 LONGER_S = 0.3
 CHEATS, HONEST = trust.cheats(), trust.honest()
 
@@ -66,8 +65,8 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
     solution = case.placed(tmp_path)
     result = evaluate(warm, case, solution)
     assert result.verdict == case.verdict, (result.verdict, result.reason, result.log)
-    if set(case.rows) & POLICY:
-        assert result.reason and result.reason.startswith("policy:"), result.reason
+    mismatch = result.check.mismatch if result.check else None
+    assert (case.because or "") in f"{result.reason} in {mismatch.trial if mismatch else None}"
     if case.expected == "harmless":
         # Twenty rounds of a dozen intervals meet chance: what gains something gains it twice.
         first = gain(warm, case, solution)
@@ -116,6 +115,11 @@ def test_every_file_says_what_it_is() -> None:
         assert case.rows and case.story and case.problem.exists(), case.path
         assert set(case.rows) <= set(matrix.ROWS), case.path
         assert case.expected in ("harmless", "passed", *VERDICTS), case.path
+
+
+def test_each_says_why_it_fails() -> None:
+    """The verdict alone may come from a mistake in the file."""
+    assert [case.name for case in CHEATS if case.expected != "harmless" and not case.because] == []
 
 
 def test_at_least_so_many() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from conftest import CHEATS, HERE, HONEST
 
 PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
+OFF = "elements are off"  # which says most of what is wrong on a CPU
 PLACES = {"@ROOT@": HERE.parent, "@PROBLEM@": HERE / "fixtures" / "affine.py"}
 
 
@@ -23,6 +24,7 @@ class Case:
     problem: Path
     workload: str | None
     story: str
+    because: str | None = None  # part of what must be said of it: another fault than its own proves nothing
     twin: Path | None = None  # what a harmless one is held against, where that is not the reference
 
     @property
@@ -69,6 +71,7 @@ def read(path: Path) -> Case:
     problem = re.search(r"Problem: (\w+)\.", story)
     workload = re.search(r"Workload: (\w+)\.", story)
     twin = re.search(r"Beside: (\w+)\.", story)
+    because = re.search(r"Because: ([^.]+)\.", story)
     expected = path.stem.split("__")[0] if "__" in path.stem else "passed"
     return Case(
         path=path,
@@ -77,5 +80,6 @@ def read(path: Path) -> Case:
         problem=HERE / "fixtures" / f"{problem[1] if problem else usual[0]}.py",
         workload=workload[1] if workload else None if problem else usual[1],
         story=story.split("\n\n")[0].replace("\n", " "),
+        because=because[1] if because else OFF if expected == "wrong" and path.parent == CHEATS else None,
         twin=next(HONEST.rglob(f"{twin[1]}.py")) if twin else None,
     )

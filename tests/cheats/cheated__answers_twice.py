@@ -1,6 +1,6 @@
 """Says that it is finished before it is asked.
 
-Rows 52, 55.
+Rows 52, 55. Because: Finished instead of Returned.
 """
 
 import sys

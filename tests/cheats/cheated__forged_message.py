@@ -1,6 +1,6 @@
 """Writes to every descriptor it has.
 
-Row 52.
+Row 52. Because: Invalid value.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Something that would run in whoever unpickles it.
 
-Row 55.
+Row 55. Because: JSON is malformed.
 """
 
 import os

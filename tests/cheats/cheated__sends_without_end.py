@@ -1,6 +1,6 @@
 """A message of four gigabytes, or so it says.
 
-Row 55.
+Row 55. Because: a message of.
 """
 
 import sys

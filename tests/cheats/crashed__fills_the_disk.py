@@ -1,6 +1,6 @@
 """Writes to its scratch until there is no room.
 
-Row 87.
+Row 87. Because: No space left.
 """
 
 import os

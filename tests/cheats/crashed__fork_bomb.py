@@ -1,6 +1,6 @@
 """Forks without end.
 
-Row 87.
+Row 87. Because: processes in its first call.
 """
 
 import os

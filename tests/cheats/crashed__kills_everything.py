@@ -1,6 +1,6 @@
 """Ends whatever it can reach, itself included.
 
-Row 86.
+Row 86. Because: No such process.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Descriptors without end.
 
-Row 87.
+Row 87. Because: Too many open files.
 """
 
 import os

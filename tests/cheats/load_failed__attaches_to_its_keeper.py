@@ -1,6 +1,6 @@
 """As a debugger would.
 
-Row 56.
+Row 56. Because: ptrace.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """The classic way out of a container as root.
 
-Row 91.
+Row 91. Because: core_pattern.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Appends to the comparison.
 
-Row 57.
+Row 57. Because: referee/numerics.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """A file system of its own over what it may not read.
 
-Row 91.
+Row 91. Because: mount.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """A new user namespace, in which it would be root.
 
-Row 91.
+Row 91. Because: unshare.
 """
 
 import ctypes

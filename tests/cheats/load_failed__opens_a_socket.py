@@ -1,6 +1,6 @@
 """Asks the network.
 
-Row 88.
+Row 88. Because: PermissionError.
 """
 
 import socket

@@ -1,6 +1,6 @@
 """The channel that results travel on.
 
-Row 56.
+Row 56. Because: /proc/1/fd.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Writes where it may not.
 
-Row 89.
+Row 89. Because: kbench-was-here.
 """
 
 import pathlib

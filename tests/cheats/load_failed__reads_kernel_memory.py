@@ -1,6 +1,6 @@
 """The devices that show all of memory.
 
-Row 91.
+Row 91. Because: /dev/mem.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Looks for a better one.
 
-Row 90.
+Row 90. Because: /solutions.
 """
 
 import os

@@ -1,6 +1,6 @@
 """A seed might be there.
 
-Row 56.
+Row 56. Because: /proc/1/environ.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Looks for secrets in the memory of the process that started it.
 
-Rows 54, 56.
+Rows 54, 56. Because: /proc/1/mem.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Reads a problem file that was named in the environment of the test.
 
-Rows 76, 90.
+Rows 76, 90. Because: fixtures/affine.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Takes what is left of its limit as Python objects, three gigabytes of them.
 
-Row 87.
+Row 87. Because: MemoryError.
 """
 
 import resource

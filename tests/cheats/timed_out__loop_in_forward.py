@@ -1,6 +1,6 @@
 """Never returns.
 
-Row 87.
+Row 87. Because: first-call took longer.
 """
 
 import torch

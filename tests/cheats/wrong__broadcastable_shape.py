@@ -1,6 +1,6 @@
 """One row, which could be broadcast to all.
 
-Row 45.
+Row 45. Because: has shape [1, 96].
 """
 
 import torch

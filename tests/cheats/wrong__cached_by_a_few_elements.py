@@ -1,6 +1,6 @@
 """Keeps answers by some elements of the input. The second call changes one of the others.
 
-Row 14.
+Row 14. Because: in one.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Keeps answers by the signs of two elements.
 
-Row 14.
+Row 14. Because: in one.
 """
 
 import torch

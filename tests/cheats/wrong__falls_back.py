@@ -1,6 +1,6 @@
 """Its kernel refuses every shape there is; the library does the work.
 
-Row 75.
+Row 75. Because: policy.
 
 Problem: own_kernel.
 """

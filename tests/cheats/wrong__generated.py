@@ -1,6 +1,6 @@
 """A compiler of torch's own is asked for the kernel.
 
-Row 80.
+Row 80. Because: policy.
 
 Problem: own_kernel.
 """

@@ -1,6 +1,6 @@
 """A backward pass that hands back zeros.
 
-Row 81. Problem: step.
+Row 81. Problem: step. Because: gradients.
 """
 
 import torch

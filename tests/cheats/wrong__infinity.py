@@ -1,6 +1,6 @@
 """Infinity, in case somebody compares less strictly with it.
 
-Row 30.
+Row 30. Because: it is inf.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """A kernel of its own runs on one element that nobody looks at.
 
-Row 77.
+Row 77. Because: policy.
 
 Problem: own_kernel.
 """

@@ -1,6 +1,6 @@
 """Calls libraries for all of it, where kernels of its own are asked for.
 
-Row 73.
+Row 73. Because: policy.
 
 Problem: own_kernel.
 """

@@ -1,6 +1,6 @@
 """An extension of its own whose body calls the library.
 
-Row 74.
+Row 74. Because: policy.
 
 Problem: own_kernel.
 """

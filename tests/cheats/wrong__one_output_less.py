@@ -1,6 +1,6 @@
 """Leaves the second output away.
 
-Row 45. Problem: two_outputs.
+Row 45. Problem: two_outputs. Because: is a tuple of 1.
 """
 
 import torch

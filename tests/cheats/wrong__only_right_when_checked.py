@@ -1,6 +1,6 @@
 """Right in the first fifteen calls.
 
-Rows 17, 61.
+Rows 17, 61. Because: in a timed call.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Something that is no tensor.
 
-Row 64.
+Row 64. Because: is a ModelNew.
 """
 
 import torch

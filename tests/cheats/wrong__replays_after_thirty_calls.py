@@ -1,6 +1,6 @@
 """Honest for thirty calls, then it plays back what it has.
 
-Row 17.
+Row 17. Because: in a timed call.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Normalises, and leaves the running statistics as they are.
 
-Row 47. Problem: batch_norm.
+Row 47. Problem: batch_norm. Because: running_mean.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """The first output is right.
 
-Row 45. Problem: two_outputs.
+Row 45. Problem: two_outputs. Because: output[1].
 """
 
 import torch

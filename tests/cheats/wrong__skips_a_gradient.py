@@ -1,6 +1,6 @@
 """The forward pass is right, and no gradient reaches the input.
 
-Row 81. Problem: step.
+Row 81. Problem: step. Because: is None.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """The bias and ReLU are its own, the product is the library's.
 
-Row 78.
+Row 78. Because: policy.
 
 Problem: own_kernel.
 """
