@@ -73,8 +73,7 @@ def test_outputs_of_eight_bits_are_judged(evaluate: Evaluate, tmp_path: Path) ->
     problem.write_text(EIGHT_BITS)
     wrong.write_text(EIGHT_BITS.replace("Model(", "ModelNew(").replace("sqrt(x)", "sqrt(x.masked_fill(x > 0.9, -1))"))
     result = evaluate(problem, problem)
-    assert result.passed and result.check and result.check.dropped_transforms, (
-        result.reason
-    )  # of other sign all are NaN
+    # Of other sign all are NaN.
+    assert result.passed and result.check and result.check.dropped_transforms, result.reason
     result = evaluate(wrong, problem)
     assert result.verdict == "wrong" and "nan, expected" in (result.reason or ""), result.reason

@@ -32,6 +32,7 @@ SLOW_CALLS = (
 )
 WRITES_GIGABYTES = ("crashed__fills_the_disk",)
 MOST_BESIDE_S = 1.5
+POLICY = {73, 74, 75, 77, 78, 80}
 LONGER_S = 0.3
 CHEATS, HONEST = trust.cheats(), trust.honest()
 
@@ -65,6 +66,8 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
     solution = case.placed(tmp_path)
     result = evaluate(warm, case, solution)
     assert result.verdict == case.verdict, (result.verdict, result.reason, result.log)
+    if set(case.rows) & POLICY:
+        assert result.reason and result.reason.startswith("policy:"), result.reason
     mismatch = result.check.mismatch if result.check else None
     assert (case.because or "") in f"{result.reason} in {mismatch.trial if mismatch else None}"
     if case.expected == "harmless":

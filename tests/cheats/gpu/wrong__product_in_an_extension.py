@@ -1,6 +1,6 @@
 """An extension whose body calls the library.
 
-Row 74. Problem: own_kernel. Because: policy.
+Row 74. Problem: own_kernel.
 """
 
 import torch
