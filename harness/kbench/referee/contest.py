@@ -236,8 +236,7 @@ def _split(
 def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> tuple[Derivation, list[Recipe]]:
     """The freshest contents that the reference takes; drawing anew each time where it takes none."""
     device = case.reference.device.torch_device
-    hows: tuple[Derivation, ...] = ("fresh", "scaled")
-    for how in hows:
+    for how in ("fresh", "scaled"):
         recipes = inputs.recipes(base, how)
         stacks = inputs.derive(recipes, 1, torch.Generator(device).manual_seed(1))
         try:

@@ -103,9 +103,7 @@ def _large_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
 
 
 def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    flat = tensor.reshape(-1)
-    for start in range(0, flat.numel(), CHUNK):
-        yield _lifted(flat[start : start + CHUNK])
+    return map(_lifted, torch.split(tensor.reshape(-1), CHUNK))
 
 
 def _figures(left: torch.Tensor, right: torch.Tensor) -> tuple[float, float, float]:

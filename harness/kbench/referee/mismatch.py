@@ -63,8 +63,8 @@ def _worst(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> int:
 def _first_places(wrong: torch.Tensor) -> torch.Tensor:
     """Piece by piece: all of them take eight bytes for each wrong element."""
     found: list[torch.Tensor] = []
-    for start in range(0, wrong.numel(), figures.CHUNK):
-        found.append(wrong[start : start + figures.CHUNK].nonzero().flatten() + start)
+    for number, part in enumerate(torch.split(wrong, figures.CHUNK)):
+        found.append(part.nonzero().flatten() + number * figures.CHUNK)
         if sum(map(len, found)) >= MOST_PLACES:
             break
     return torch.cat(found)[:MOST_PLACES]
