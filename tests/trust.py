@@ -10,7 +10,7 @@ from pathlib import Path
 from conftest import CHEATS, HERE, HONEST
 
 PATIENCE = {"load": 8.0, "first-call": 8.0, "call": 3.0}
-OFF = "elements are off"  # which says most of what is wrong on a CPU
+OFF = " off"  # "elements are off" or "off as a whole": chance decides between the two where either is near its bound
 PLACES = {"@ROOT@": HERE.parent, "@PROBLEM@": HERE / "fixtures" / "affine.py"}
 
 
