@@ -10,10 +10,11 @@ import pytest
 from conftest import AFFINE
 from kbench import problem, tree
 from kbench.device.cpu import Cpu
-from kbench.referee import check, numerics
+from kbench.referee import check, numerics, truth
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
-from kbench.referee.check import Case, Findings
+from kbench.referee.case import Case
+from kbench.referee.check import Findings
 from kbench.referee.contest import Contest, Done, Expected
 from kbench.referee.reference import Reference
 from kbench.referee.ruling import Stopped
@@ -32,7 +33,7 @@ class Round:
         model = self.reference.construct(self.reference.arguments(), 1)
         case = Case(self.reference, model, (), (), None, lambda dtype: numerics.tolerance(dtype, None, None, None))
         given = self.reference.draw(2)
-        trial = check.prepare(case, given, "a trial")
+        trial = truth.prepare(case, given, "a trial")
         findings = Findings()
         check.note(findings, trial)
         skeleton = tree.describe(given)

@@ -18,12 +18,14 @@ from kbench.client import Referee
 from kbench.device.cpu import Cpu
 from kbench.errors import ProblemFault
 from kbench.protocol import Constructed
-from kbench.referee import check
+from kbench.referee import truth
+from kbench.referee.case import Case
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.exam import Exam
 from kbench.referee.instance import Instance
 from kbench.referee.main import SPARES
 from kbench.referee.ruling import Ruling, Stopped
+from kbench.referee.truth import Trial
 
 FAILURES = sorted(
     path
@@ -129,19 +131,19 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
     """One with its first instance, that keeps so many trials; and the names of those that are made."""
     made: list[str] = []
 
-    def prepared(case: check.Case, given: object, name: str) -> check.Trial:
+    def prepared(case: Case, given: object, name: str) -> Trial:
         made.append(name)
         return prepare(case, given, name)
 
-    prepare = check.prepare
-    monkeypatch.setattr(check, "prepare", prepared)
+    prepare = truth.prepare
+    monkeypatch.setattr(truth, "prepare", prepared)
     source = problem.read(AFFINE, "affine")
     settings = problem.settings(source, problem.load(source))
     found = Exam(source, settings, "cpu", Cpu(), quick(trials=4), contextlib.nullcontext)
     kept: list[object] = []
     of_all = found.trials.room
 
-    def takes(trial: check.Trial) -> bool:
+    def takes(trial: Trial) -> bool:
         kept.append(trial)
         of_all.is_full |= len(kept) > room
         return len(kept) <= room
@@ -172,9 +174,9 @@ def test_what_is_too_large_to_keep_is_not_made_in_vain(monkeypatch: pytest.Monke
 
 def test_a_baseline_that_died_in_between_is_replaced(warm: Referee) -> None:
     warm.evaluate(AFFINE, PLAIN, settings=quick())
-    assert warm._process
+    assert warm.host.process
     killed = 0
-    for pid in _workers(warm._process.pid):
+    for pid in _workers(warm.host.process.pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
             killed += 1
@@ -219,9 +221,9 @@ def _workers(root: int) -> list[int]:
 
 def _oldest(referee: Referee) -> int:
     """The worker that has lived longest, once those that were parted with are gone."""
-    assert referee._process
+    assert referee.host.process
     deadline = time.monotonic() + 10
-    while len(begun := _begun(_workers(referee._process.pid))) != 1 + SPARES and time.monotonic() < deadline:
+    while len(begun := _begun(_workers(referee.host.process.pid))) != 1 + SPARES and time.monotonic() < deadline:
         time.sleep(0.05)
     return min(begun, key=lambda pid: begun[pid])
 

@@ -13,7 +13,8 @@ from kbench.records import Mismatch
 from kbench.referee import check, figures, inputs, mismatch, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
-from kbench.referee.check import Case, Findings
+from kbench.referee.case import Case
+from kbench.referee.check import Findings
 from kbench.referee.inputs import Derivation, Recipe
 from kbench.referee.nest import same
 from kbench.referee.ruling import Stopped

@@ -11,11 +11,12 @@ from kbench import tree
 from kbench.device.interface import Device
 from kbench.protocol import Constructed
 from kbench.records import Settings
-from kbench.referee import check, numerics, weights
+from kbench.referee import numerics, truth, weights
 from kbench.referee.blame import ProblemCode
-from kbench.referee.check import Case, Trial
+from kbench.referee.case import Case
 from kbench.referee.reference import Outcome, Reference, randomise_constants
 from kbench.referee.seeds import Seeds
+from kbench.referee.truth import Trial
 
 KEPT_SHARE = {"cpu": 0.02, "cuda": 0.08}  # of the device's memory, for trials; what is larger is made again
 
@@ -148,8 +149,8 @@ class Instances:
             case.full_precision = self.reference.settings.precision == "full"
             given = self.reference.draw(self.seeds.for_use("inputs", name, 0))
             self._complete(case, given, constructed if signature.loaded else None)
-            first = check.prepare(case, given, f"trial 1 of the {name.split('-')[0]} instance")
-            check.demand_sound(case, first)
+            first = truth.prepare(case, given, f"trial 1 of the {name.split('-')[0]} instance")
+            truth.demand_sound(case, first)
         parts = [given, case.upstream] if case.upstream is not None else given
         skeleton = tree.describe(parts, strides=True)
         return Instance(name, signature, case, given, first, first.skeleton, skeleton)

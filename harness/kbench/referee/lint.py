@@ -15,11 +15,11 @@ from kbench.problem import ProblemSettings, Source
 from kbench.protocol import Constructed
 from kbench.records import Complaint, LintCheck, Settings
 from kbench.referee import check, figures, inputs, numerics
-from kbench.referee.check import Trial
 from kbench.referee.exam import Exam
 from kbench.referee.instance import Instance
 from kbench.referee.reference import randomise_constants
 from kbench.referee.ruling import Stopped
+from kbench.referee.truth import Trial
 from kbench.stats import median
 
 LEAST_S = {"cpu": 50e-6, "cuda": 20e-6}

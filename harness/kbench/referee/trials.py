@@ -8,12 +8,12 @@ from typing import Any
 from kbench import tree
 from kbench.errors import ProblemFault
 from kbench.problem import TRANSFORMS
-from kbench.referee import check
+from kbench.referee import truth
 from kbench.referee.blame import ProblemCode
-from kbench.referee.check import Trial
 from kbench.referee.instance import Instance, Room
 from kbench.referee.reference import Reference
 from kbench.referee.seeds import Seeds
+from kbench.referee.truth import Trial
 
 
 class Trials:
@@ -34,7 +34,7 @@ class Trials:
         with self.problem_code():
             given = self.reference.draw(self.seeds.for_use("inputs", instance.name, number))
             self._demand_shapes(instance, given)
-            trial = check.prepare(instance.case, given, f"trial {number + 1} of the first instance")
+            trial = truth.prepare(instance.case, given, f"trial {number + 1} of the first instance")
         if self.room.takes(trial):
             instance.trials[number] = trial
         return trial
@@ -51,7 +51,7 @@ class Trials:
                 continue
             with self.problem_code():
                 seed = self.seeds.for_use("transform", name)
-                trial = check.transform(instance.case, instance.given, name, seed)
+                trial = truth.transform(instance.case, instance.given, name, seed)
             if trial is not None and trial.skeleton != instance.outputs:
                 trial = None
             if trial is None or self.room.takes(trial):
