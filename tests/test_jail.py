@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from kbench.jail import landlock, layers
-from kbench.jail.keeper import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
 from kbench.jail.launch import Plan
 from kbench.jail.layers import Limits
+from kbench.jail.orders import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
 from kbench.jail.zygote import fork_worker
 from kbench.wire import Channel, Closed, pair
 

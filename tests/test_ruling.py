@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from kbench.jail.keeper import Ended
+from kbench.jail.orders import Ended
 from kbench.protocol import Fault
 from kbench.referee import ruling
 

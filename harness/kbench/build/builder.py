@@ -18,9 +18,9 @@ from kbench import machine
 from kbench.build import cache, explain, flags, job, standins, toolchain, turn
 from kbench.errors import KbenchError, UsageFault
 from kbench.jail import landlock, linux
-from kbench.jail.keeper import Ended, FromKeeper
 from kbench.jail.launch import Plan
 from kbench.jail.layers import Limits
+from kbench.jail.orders import Ended, FromKeeper
 from kbench.jail.zygote import fork_worker
 from kbench.protocol import BuildAsk
 from kbench.records import BuildMode, Kernel, Record

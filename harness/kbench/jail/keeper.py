@@ -7,7 +7,6 @@ there. It ends when its control channel does. It is ours, unconfined, and cannot
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import select
 import shutil
@@ -17,75 +16,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from kbench.jail import linux
+from kbench import machine
+from kbench.jail import census, files, linux
 from kbench.jail.layers import Limits
-from kbench.records import Record
+from kbench.jail.orders import AskLog, Ended, Freeze, Frozen, Keep, LogTail, PlaceFile, PlaceFolder, ToKeeper
 from kbench.wire import Channel, Closed
 
 LOG_BYTES = 64 * 1024
-MAX_FAULT = 500
 WATCH_SECONDS = 0.1
 MOST_READS = 16
-PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-class PlaceFile(Record, frozen=True, tag=True):
-    """Write `text` to `name` in the scratch."""
-
-    name: str
-    text: str
-
-
-class PlaceFolder(Record, frozen=True, tag=True):
-    """Copy a folder of the host, whose descriptor comes along, to `name` in the scratch."""
-
-    name: str
-
-
-class AskLog(Record, frozen=True, tag=True):
-    pass
-
-
-class Keep(Record, frozen=True, tag=True):
-    """Copy the scratch into a folder of the host, whose descriptor comes along: by its name it is not seen here."""
-
-
-class Freeze(Record, frozen=True, tag=True):
-    """Stop every process in the jail, or let them go on."""
-
-    on: bool
-
-
-ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep | Freeze
-
-
-class Up(Record, frozen=True, tag=True):
-    keeper: int
-
-
-class Placed(Record, frozen=True, tag=True):
-    path: str
-    fault: str | None = None
-
-
-class LogTail(Record, frozen=True, tag=True):
-    text: str
-    dropped: int
-
-
-class Ended(Record, frozen=True, tag=True):
-    """How the worker ended: its exit code or signal, and the limit of ours that ended it."""
-
-    code: int | None
-    signal: int | None
-    limit: str | None
-
-
-class Frozen(Record, frozen=True, tag=True):
-    """Everything in the jail stands still. Going on is not confirmed."""
-
-
-FromKeeper = Up | Placed | LogTail | Ended | Frozen
 
 
 class Keeper:
@@ -96,12 +35,11 @@ class Keeper:
         self.limits = limits
         self.scratch = scratch
         self.owns_pids = owns_pids
-        self.free_before = available_bytes()
+        self.free_before = _available_bytes()
         self.tail = bytearray()
         self.dropped = 0
         self.limit_hit: str | None = None
         self.ended = False
-        self.reported = False
 
     def run(self) -> NoReturn:
         os.set_blocking(self.output, False)
@@ -127,13 +65,13 @@ class Keeper:
     def _answer(self, message: ToKeeper) -> None:
         match message:
             case PlaceFile(name=name, text=text):
-                self.control.send(_place(lambda path: _write(path, text), self.scratch, name))
+                self.control.send(files.place(lambda path: files.write(path, text), self.scratch, name))
             case PlaceFolder(name=name):
                 with self._folder_of_host() as source:
-                    self.control.send(_place(lambda path: _copy(source, path), self.scratch, name))
+                    self.control.send(files.place(lambda path: files.copy(source, path), self.scratch, name))
             case Keep():
                 with self._folder_of_host() as target:
-                    self.control.send(_place(lambda path: _copy_fresh(self.scratch, path), target, "scratch"))
+                    self.control.send(files.place(lambda path: files.copy_fresh(self.scratch, path), target, "scratch"))
             case Freeze(on=on):
                 self._signal(signal.SIGSTOP if on else signal.SIGCONT)
                 if on:
@@ -179,7 +117,7 @@ class Keeper:
         # The sum counts pages that forked processes still share once for each of them, so the machine as a whole
         # must have lost as much too. Exact figures per process would wait for locks that a fork holds.
         limit = self.limits.memory_bytes
-        return sum(map(_private_bytes, pids)) > limit and available_bytes() < self.free_before - limit
+        return sum(map(census.private_bytes, pids)) > limit and _available_bytes() < self.free_before - limit
 
     def _hit(self, limit: str) -> None:
         self.limit_hit = limit
@@ -231,70 +169,12 @@ class Keeper:
     def _pids(self) -> list[int]:
         if self.owns_pids:
             return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != "1"]
-        return _descendants(os.getpid())
+        return census.descendants(os.getpid())
 
 
-def _descendants(root: int) -> list[int]:
-    found: list[int] = []
-    pending = [root]
-    while pending:
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{pending[-1]}/task/{pending[-1]}/children").read_text().split()
-            pending[:0] = map(int, children)
-            found += map(int, children)
-        pending.pop()
-    return found
-
-
-def _private_bytes(pid: int) -> int:
-    try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0
-    return (int(fields[1]) - int(fields[2])) * PAGE
-
-
-def available_bytes() -> int:
+def _available_bytes() -> int:
     """What the machine has left to give."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-
-
-def _place(action: object, folder: str, name: str) -> Placed:
-    path = Path(folder) / name
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        action(path)  # type: ignore[operator]
-    except (OSError, RecursionError) as error:
-        return Placed(path=str(path), fault=str(error)[:MAX_FAULT])
-    return Placed(path=str(path))
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text)
-
-
-def _copy(source: str, target: Path) -> None:
-    """A folder of the host into the jail."""
-    # Links are copied as links: this process may read what the one inside may not.
-    shutil.copytree(source, target, dirs_exist_ok=True, symlinks=True, ignore=_special_files)
-
-
-def _copy_fresh(source: str, target: Path) -> None:
-    """What a solution left, into the host, where nothing of it may lead elsewhere: without links, and into a folder
-    that was not there before, since that may hold some."""
-    numbered = (target.with_name(f"{target.name}-{number}") for number in itertools.count(2))
-    fresh = next(path for path in itertools.chain((target,), numbered) if not os.path.lexists(path))
-    shutil.copytree(source, fresh, symlinks=True, ignore=_links_and_special_files)
-
-
-def _special_files(folder: str, names: list[str]) -> set[str]:
-    paths = {name: Path(folder, name) for name in names}
-    return {name for name, path in paths.items() if not (path.is_symlink() or path.is_dir() or path.is_file())}
-
-
-def _links_and_special_files(folder: str, names: list[str]) -> set[str]:
-    return _special_files(folder, names) | {name for name in names if Path(folder, name).is_symlink()}
+    return machine.meminfo("MemAvailable") or 0
 
 
 def harden() -> None:

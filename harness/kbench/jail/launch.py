@@ -18,8 +18,9 @@ from typing import NoReturn
 
 from kbench.jail import layers as jail_layers
 from kbench.jail import linux
-from kbench.jail.keeper import Keeper, Up, harden
+from kbench.jail.keeper import Keeper, harden
 from kbench.jail.layers import SCRATCH, Limits
+from kbench.jail.orders import Up
 from kbench.records import Record
 from kbench.wire import Channel
 

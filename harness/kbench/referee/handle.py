@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from kbench.jail.keeper import (
+from kbench.jail.launch import Plan
+from kbench.jail.orders import (
     AskLog,
     Ended,
     Freeze,
@@ -23,7 +24,6 @@ from kbench.jail.keeper import (
     ToKeeper,
     Up,
 )
-from kbench.jail.launch import Plan
 from kbench.jail.zygote import Spawn
 from kbench.protocol import MAX_TEXT as PROTOCOL_TEXT
 from kbench.protocol import BuildAsk, BuildReply, Done, Fault, FromWorker, ToWorker

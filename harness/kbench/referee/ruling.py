@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from kbench.jail.keeper import Ended
+from kbench.jail.orders import Ended
 from kbench.protocol import Fault
 from kbench.records import Mismatch, Record, Verdict
 
