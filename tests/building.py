@@ -21,7 +21,7 @@ import torch
 import torch.utils.cpp_extension as cpp_extension
 from kbench import host
 from kbench.build import builder
-from kbench.build.builder import Outcome, Request
+from kbench.build.request import Outcome, Request
 from kbench.jail import layers
 from kbench.protocol import BuildAsk, BuildReply
 from kbench.records import BuildMode

@@ -16,9 +16,9 @@ from pathlib import Path
 import building
 import pytest
 from kbench import machine
-from kbench.build import builder, toolchain, turn
-from kbench.build.builder import Outcome, Request
+from kbench.build import builder, flags, jailed, refusal, toolchain, turn
 from kbench.build.cache import Cache, Entry, digest
+from kbench.build.request import Outcome, Request
 from kbench.build.toolchain import Toolchain
 from kbench.errors import MachineFault
 from kbench.jail import layers
@@ -40,7 +40,7 @@ FILES = BuildAsk(kind="files", name="x", sources=("a/kernel.cu",))
 
 @pytest.mark.parametrize(("ask", "says"), [(CPP, None), (CUDA, "nvcc"), (FILES, "nvcc")])
 def test_without_nvcc_only_cpp_can_be_built(ask: BuildAsk, says: str | None) -> None:
-    missing = builder._missing(ask, Toolchain(**{**COMPLETE, "nvcc": None}))
+    missing = refusal.missing(ask, Toolchain(**{**COMPLETE, "nvcc": None}))
     assert (missing is None) == (says is None)
     assert missing is None or (says in missing[0] and "CUDA" in missing[1])
 
@@ -134,7 +134,7 @@ def test_a_flag_that_runs_a_program_ends_the_build_at_once(
 def test_what_a_shell_makes_of_a_flag_stays_in_the_jail(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builder.flags, "refused", lambda _: None)
+    monkeypatch.setattr(flags, "refused", lambda _: None)
     local = building.start()
     places = [
         tmp_path / "escaped",
@@ -151,7 +151,7 @@ def test_what_a_shell_makes_of_a_flag_stays_in_the_jail(
 
 @FULL
 def test_a_file_without_end_meets_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "MEMORY_BYTES", 2**30)
+    monkeypatch.setattr(jailed, "MEMORY_BYTES", 2**30)
     started = building.start()
     outcome = build(started, ask(f'{GOOD}\n#include "/dev/zero"'), 60.0)
     started.channel.close()

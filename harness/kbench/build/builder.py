@@ -6,33 +6,22 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import msgspec
 import torch
 from msgspec import structs
 
 from kbench import machine
-from kbench.build import cache, explain, flags, job, standins, toolchain, turn
+from kbench.build import cache, explain, jailed, job, refusal, standins, toolchain, turn
+from kbench.build.request import Outcome, Request
 from kbench.errors import KbenchError, UsageFault
-from kbench.jail import landlock, linux
-from kbench.jail.launch import Plan
-from kbench.jail.layers import Limits
-from kbench.jail.orders import Ended, FromKeeper
-from kbench.jail.zygote import fork_worker
-from kbench.protocol import BuildAsk
-from kbench.records import BuildMode, Kernel, Record
+from kbench.jail import linux
 from kbench.settings import BUILD_WAIT_S, GLUE_TIMEOUT_S
-from kbench.wire import Channel, Closed, Late, Malformed, pair
+from kbench.wire import Channel, Closed
 
-MEMORY_BYTES = 16 * 2**30
-MEMORY_SHARE = 0.5
-MAX_ARTIFACT = 512 * 2**20
-COMPILER_NICE = 5  # below whatever is being timed
 BUSY = ("other builds hold the compilers of this machine", "wait for them, or end them")
-MAX_KERNELS = 1000
 # What a log says where another try may go better: the machine was at its end, or something is being installed.
 NOT_THE_SOURCES = (
     "No space left",
@@ -44,37 +33,6 @@ NOT_THE_SOURCES = (
     "No such file",
     "cannot find",
 )
-MAX_NAME = 400
-
-
-class Request(Record, frozen=True):
-    """One build, from the referee."""
-
-    ask: BuildAsk
-    arch_list: str | None
-    layers: tuple[str, ...]
-    timeout_s: float
-    mode: BuildMode = "auto"
-    flags_only: bool = False  # nothing built from it could run here: only ask whether its flags are possible
-
-
-class Outcome(Record, frozen=True):
-    """What became of it. The artifact comes along as a descriptor where there is one, then the glue it needs."""
-
-    key: str
-    cached: bool
-    seconds: float
-    sha256: str | None
-    log: str
-    path: Literal["light", "full"] | None = None
-    why_full: str | None = None
-    kernels: tuple[Kernel, ...] = ()
-    with_glue: bool = False
-    log_file: str | None = None
-    timed_out: bool = False
-    usage: bool = False  # what is wrong here is how kbench was called
-    machine: str | None = None  # this machine cannot build it
-    fix: str | None = None
 
 
 def serve(requests: Channel) -> NoReturn:
@@ -112,13 +70,13 @@ class Builder:
         key = self._key(request)
         found = self._find(key)
         if found is None:
-            refusal = _refusal(request.ask)
-            if refusal or request.flags_only:
-                return self._with_log(Outcome(key, False, 0.0, None, refusal or "")), []
+            refused = refusal.of(request.ask)
+            if refused or request.flags_only:
+                return self._with_log(Outcome(key, False, 0.0, None, refused or "")), []
             failed = self.store.failure(key)
             if failed is not None:
                 return msgspec.json.decode(failed, type=Outcome), []
-            missing = _missing(request.ask, self.tools)
+            missing = refusal.missing(request.ask, self.tools)
             if missing:
                 return _machine(*missing), []
             with turn.to_build(str(self.store.folder), key, began + BUILD_WAIT_S) as mine:
@@ -215,81 +173,7 @@ class Builder:
         """None where the machine's compilers were busy for too long, which is no fault of the solution."""
         slots = turn.slots(machine.usable_cores(), machine.available_memory())
         with turn.to_compile(slots, time.monotonic() + BUILD_WAIT_S) as mine:
-            return _in_jail(request.layers, order, seconds, glue) if mine else None
-
-
-def _in_jail(layers: tuple[str, ...], order: job.Order, seconds: float, glue: Path | None) -> job.Made:
-    control, keeper_end = pair()
-    work, job_end = pair()
-    work.limit = MAX_ARTIFACT
-    fork_worker(_plan(layers), keeper_end.fileno(), job_end.fileno(), job.run)
-    keeper_end.close()
-    job_end.close()
-    try:
-        with _opened([glue] if glue else []) as fds:
-            work.send(order, fds)
-        return _bounded(work.receive(job.Made, seconds))
-    except Late:
-        return job.Made(artifact=None, log="", seconds=seconds)
-    except (Closed, Malformed):
-        return job.Made(artifact=None, log=_end_of(control), seconds=0.0)
-    finally:
-        control.close()
-        work.close()
-
-
-def _end_of(control: Channel) -> str:
-    with contextlib.suppress(Closed, Late, Malformed):
-        while True:
-            message = control.receive(FromKeeper, 2.0)
-            if isinstance(message, Ended):
-                how = f"signal {message.signal}" if message.signal else f"exit code {message.code}"
-                what = f"our limit on {message.limit}" if message.limit else how
-                return f"error: the compiler was ended by {what}"
-    return "error: the compiler ended without a word"
-
-
-def _bounded(made: job.Made) -> job.Made:
-    """What a job says is as trustworthy as what it compiles: the sizes, at least, are ours."""
-    kernels = tuple(structs.replace(kernel, name=kernel.name[:MAX_NAME]) for kernel in made.kernels[:MAX_KERNELS])
-    why = made.why_full[:MAX_NAME] if made.why_full else None
-    return structs.replace(made, log=made.log[-job.MAX_LOG :], why_full=why, kernels=kernels)
-
-
-def _plan(layers: tuple[str, ...]) -> Plan:
-    environment = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
-    return Plan(
-        layers=layers,
-        limits=Limits(memory_bytes=min(MEMORY_BYTES, int(MEMORY_SHARE * machine.available_memory())), data_limit=False),
-        reads=landlock.readable([str(standins.SOURCES)]),
-        environment=environment,
-        name="kbench.compile",
-        nice=COMPILER_NICE,
-        ways=landlock.named([str(standins.SOURCES)]),
-    )
-
-
-def _refusal(ask: BuildAsk) -> str | None:
-    """Flags that no build gets, and a `-std` that torch's headers refuse: a minute's compilation would say no more."""
-    every = (*ask.extra_cflags, *ask.extra_cuda_cflags, *ask.extra_ldflags)
-    refused = flags.refused(every)
-    if refused:
-        return f"error: {refused}"
-    header = Path(torch.__file__).parent / "include" / "ATen" / "ATen.h"
-    least, own = flags.least_year(header.read_text()), flags.year(every)
-    if own is None or own >= least:
-        return None
-    given = next(flag for flag in reversed(every) if flags.year([flag]) == own)
-    said = f"#error C++{least % 100} or later compatible compiler is required to use ATen."
-    return f"error: the flag '{given}' is too old\nATen/ATen.h: error: {said}"
-
-
-def _missing(ask: BuildAsk, tools: toolchain.Toolchain) -> tuple[str, str] | None:
-    if not tools.compiler:
-        return "no C++ compiler on this machine", "apt-get install g++, or set CXX"
-    if ask.has_cuda_sources and not tools.nvcc:
-        return "no nvcc on this machine", "install the CUDA toolkit, or set CUDA_HOME"
-    return None
+            return jailed.compiled(request.layers, order, seconds, glue) if mine else None
 
 
 def _outcome(key: str, entry: cache.Entry, cached: bool, seconds: float) -> Outcome:
@@ -311,16 +195,5 @@ def _machine(what: str, fix: str | None) -> Outcome:
 
 
 def _reply(requests: Channel, outcome: Outcome, files: list[Path]) -> None:
-    with _opened(files) as fds:
+    with jailed.opened(files) as fds:
         requests.send(outcome, fds)
-
-
-@contextlib.contextmanager
-def _opened(paths: list[Path]) -> Iterator[list[int]]:
-    fds: list[int] = []
-    try:
-        fds.extend(os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
-        yield fds
-    finally:
-        for fd in fds:
-            os.close(fd)

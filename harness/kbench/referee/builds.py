@@ -6,8 +6,8 @@ import os
 from typing import Literal
 
 from kbench.build import explain
-from kbench.build.builder import Outcome, Request
 from kbench.build.job import LIGHT_REFUSAL
+from kbench.build.request import Outcome, Request
 from kbench.device.interface import Device
 from kbench.errors import MachineFault, RefereeDied, UsageFault
 from kbench.protocol import BuildAsk, BuildReply
