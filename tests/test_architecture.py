@@ -22,7 +22,7 @@ ORDER = (
     ("worker",),
     ("report",),
     ("referee",),
-    ("client", "examine", "host"),
+    ("hosted", "client", "examine", "host"),
     ("sweep",),
     ("cli",),
 )
