@@ -25,7 +25,8 @@ def draft(claimed_ms: float, seen_ms: float, idle_ms: float, traced_ms: float) -
         singles_s=[SINGLE_S] * ROUNDS,
         claims_ms=[(claimed_ms,) * CALLS] * ROUNDS,
     )
-    made.series = [Series({SOLUTION: rounds}, Size(CALLS, CALLS), "fresh", null_batch_s=idle_ms / 1e3, flush_s=4e-5)]
+    size = Size(CALLS, CALLS)
+    made.times.series = [Series({SOLUTION: rounds}, size, "fresh", null_batch_s=idle_ms / 1e3, flush_s=4e-5)]
     ran = (Ran("product", "own", 1, traced_ms, 1.0),)
     made.evidence = Evidence(own_share=1.0, ms=traced_ms, ran=ran)
     return made
@@ -41,6 +42,6 @@ def test_a_traced_call_that_takes_far_longer_than_the_timed_ones_is_another_call
 def test_rounds_without_work_that_were_slow_make_no_call_look_short(too_much_ms: float) -> None:
     """Then less is left of the referee's own figure; what the solution claims, and is judged by, stays."""
     found = draft(0.105, 0.105, 0.1, 0.105)
-    found.series[0].null_batch_s += too_much_ms / 1e3
-    assert found.call_ms() < 0.04
+    found.times.series[0].null_batch_s += too_much_ms / 1e3
+    assert found.times.seen_ms() < 0.04
     assert found.passed().verdict == "passed"

@@ -259,7 +259,7 @@ class Evaluation:
 
     def _trace(self) -> None:
         """Last, since being watched slows what follows. What fails only now was checked and timed without a fault."""
-        passes = evidence.passes(self.device.kind, self.draft.call_ms(), bool(self.draft.custom_kernel))
+        passes = evidence.passes(self.device.kind, self.draft.times.seen_ms(), bool(self.draft.custom_kernel))
         with contextlib.suppress(Stopped):
             self.draft.traced(self._solution().trace(0, passes))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 
 import torch
@@ -18,7 +17,6 @@ from kbench.problem import Source
 from kbench.protocol import Traced
 from kbench.records import (
     Attestation,
-    BaselineTiming,
     Check,
     Environment,
     Evidence,
@@ -28,11 +26,10 @@ from kbench.records import (
     Result,
     Settings,
     SolutionRef,
-    Speedup,
     Timing,
     Warn,
 )
-from kbench.referee import attest, evidence, floor
+from kbench.referee import evidence, floor
 from kbench.referee.builds import Builds
 from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
@@ -40,12 +37,12 @@ from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION
 from kbench.referee.size import Size
 from kbench.referee.staff import Staff
+from kbench.referee.times import Times
 from kbench.report import warn
-from kbench.stats import PROCESS_TERM, Estimate, bootstrap, median, paired_speedup, process_spread
+from kbench.stats import median
 
 MAX_LOG = 64 * 1024
 MAX_REASON = 2000
-LEAST_MS = 1e-3  # below a microsecond a round says nothing about a call
 
 
 class Draft:
@@ -76,7 +73,7 @@ class Draft:
         self.changed: tuple[str, ...] = ()
         self.calls = 0
         self.instances = 0
-        self.series: list[Series] = []
+        self.times = Times(device.kind)
         self.disturbed = 0  # series that were given up because the GPU was busy
         self.attestation: Attestation | None = None
         self.evidence: Evidence | None = None
@@ -87,19 +84,15 @@ class Draft:
         self.seconds: dict[str, float] = {}
 
     def contradicted(self, series: Series) -> bool:
-        self.attestation = self._attest(series, SOLUTION)
+        self.attestation = self.times.attested(series, SOLUTION)
         return self.attestation.status == "contradicted"
 
     def timed(self, series: Series, probe: Probe) -> None:
-        self.series.append(series)
+        self.times.series.append(series)
         self.foreign = probe.foreign()
 
     def traced(self, traced: Traced) -> None:
         self.evidence = evidence.weigh(traced, self.builds.summary(), self.device.kind)
-
-    def call_ms(self) -> float:
-        """What a call took by the referee's clock, in the last series."""
-        return median(self.series[-1].batch_ms(SOLUTION))
 
     def passed(self) -> Ruling:
         if self.attestation and self.attestation.status == "contradicted":
@@ -109,17 +102,18 @@ class Draft:
             )
             seen = f"the referee's clock saw {batch} in batches and {single} singly, in two series"
             return Ruling("cheated", f"it claims {claimed} a call; {seen}")
-        impossible = floor.judge(self.floor, median(self._rounds(SOLUTION)), self.device.kind)
+        impossible = floor.judge(self.floor, median(self.times.rounds(SOLUTION)), self.device.kind)
         if impossible:
             return impossible
         # On the CPU times of single functions say nothing about what a call takes with all of its threads. On a GPU
         # the time that counts: who claims more to excuse a longer traced call is slower by as much.
-        timed_ms = median(self._rounds(SOLUTION)) if self.device.kind == "cuda" else None
+        timed_ms = median(self.times.rounds(SOLUTION)) if self.device.kind == "cuda" else None
         off = evidence.policy(self.evidence, self.custom_kernel, timed_ms)
         return off or Ruling("passed", "correct in every call")
 
     def result(self, ruling: Ruling) -> Result:
-        timing = self._timing() if self.series else None
+        waits = self._idle_share() is not None
+        timing = self.times.timing(self.device.flush_bytes(), waits) if self.times.series else None
         return Result(
             verdict=ruling.verdict,
             reason=None if ruling.verdict == "passed" else ruling.reason[:MAX_REASON],
@@ -132,8 +126,8 @@ class Draft:
             build=self.builds.summary(),
             check=self._check(ruling.mismatch) if self.findings.trials or ruling.mismatch else None,
             timing=timing,
-            baselines=self._baselines() if self.series else {},
-            speedup=self._speedups() if ruling.verdict == "passed" else {},
+            baselines=self.times.baselines() if timing else {},
+            speedup=self.times.speedups(waits) if ruling.verdict == "passed" else {},
             attestation=self.attestation,
             evidence=self.evidence,
             floor=self.floor,
@@ -170,93 +164,18 @@ class Draft:
             mismatch=mismatch,
         )
 
-    def _attest(self, series: Series, name: str) -> Attestation:
-        batches = series.batch_ms(name)
-        if self.device.kind == "cpu":
-            return Attestation(status="attested", method="referee-clock", batch_ms=max(median(batches), 0.0))
-        hidden = series.flush_s * 1e3
-        # The median of rounds, as it is reported: over all calls a few rounds of lies would not show.
-        return attest.attest(median(series.claimed_ms(name)), batches, series.singles_ms(name), hidden)
-
-    def _figures(self, series: Series, name: str) -> list[float]:
-        """One time a round: by the referee's clock on the CPU, by claims that it bounds on a GPU."""
-        if self.device.kind == "cpu":
-            return [max(value, LEAST_MS) for value in series.batch_ms(name)]
-        found = self._attest(series, name)
-        return [max(attest.trusted_ms(claimed, found), LEAST_MS) for claimed in series.claimed_ms(name)]
-
-    def _rounds(self, name: str) -> list[float]:
-        return [value for series in self.series for value in self._figures(series, name)]
-
-    def _samples(self, name: str) -> tuple[tuple[float, ...], ...]:
-        if self.device.kind == "cpu":
-            return tuple((value,) for value in self._rounds(name))
-        return tuple(claims for series in self.series for claims in series.sides[name].claims_ms)
-
-    def _process_term(self) -> float:
-        """Measured with several processes, else what is usual for the device."""
-        medians = [median(self._figures(series, SOLUTION)) for series in self.series]
-        spread = process_spread(medians)
-        if spread is not None:
-            return spread / math.sqrt(len(medians))
-        return PROCESS_TERM[self.device.kind if self._idle_share() is None else "host"]
-
     def _idle_share(self) -> float | None:
         """Where a call of the solution waits for its host, how much of it."""
-        on_cpu = self.device.kind == "cpu"
-        return None if on_cpu else evidence.idle_share(self.evidence, median(self._rounds(SOLUTION)))
-
-    def _timing(self) -> Timing:
-        last = self.series[-1]
-        estimate = bootstrap(self._rounds(SOLUTION))
-        flush = (
-            f"flushed, {self.device.flush_bytes() >> 20} MB written before each call"
-            if self.device.kind == "cuda"
-            else "rotated"
-        )
-        return Timing(
-            median_ms=estimate.value,
-            ci95_ms=(estimate.low, estimate.high),
-            samples_ms=self._samples(SOLUTION),
-            rounds=sum(len(series.sides[SOLUTION].walls_s) for series in self.series),
-            calls_per_round=last.size.calls,
-            slots=last.size.slots,
-            stopped=last.stopped,  # type: ignore[arg-type]
-            cache=flush,
-            inputs=last.inputs,
-            processes=len(self.series),
-            process_term=self._process_term(),
-            telemetry=tuple(sample for series in self.series for sample in series.telemetry),
-        )
-
-    def _baselines(self) -> dict[str, BaselineTiming]:
-        return {name: self._baseline(name) for name in self._baseline_names()}
-
-    def _baseline_names(self) -> list[str]:
-        return [name for name in self.series[-1].sides if name != SOLUTION]
-
-    def _baseline(self, name: str) -> BaselineTiming:
-        estimate = bootstrap(self._rounds(name))
-        return BaselineTiming(
-            median_ms=estimate.value, ci95_ms=(estimate.low, estimate.high), samples_ms=self._samples(name)
-        )
-
-    def _speedups(self) -> dict[str, Speedup]:
-        return {name: _record(self._speedup(name)) for name in self._baseline_names()}
-
-    def _speedup(self, name: str) -> Estimate:
-        # Solution and baseline are two processes, so their ratio carries what differs between processes.
-        term = self._process_term()
-        # That it waits for its host is the worker's word: a wider interval must not share a rank with faster ones.
-        above = PROCESS_TERM[self.device.kind] if term == PROCESS_TERM["host"] else term
-        return paired_speedup(self._rounds(name), self._rounds(SOLUTION)).widened(term, above)
+        if self.device.kind == "cpu" or not self.times.series:
+            return None
+        return evidence.idle_share(self.evidence, median(self.times.rounds(SOLUTION)))
 
     def _warnings(self, timing: Timing | None) -> tuple[Warn, ...]:
         warnings = [*warn.of_jail(self.staff.lacking), *warn.of_keeping(self.not_kept)]
         if timing is not None:
             warnings += warn.of_timing(timing, self.foreign, self.attestation)
             warnings += warn.of_waiting(self._idle_share())
-            looks = [look for one in self.series for part in one.looks.values() for look in part]
+            looks = [look for one in self.times.series for part in one.looks.values() for look in part]
             warnings += warn.of_looks(looks, self.disturbed)
             warnings += floor.warning(self.floor, timing.median_ms)
         return tuple(warnings)
@@ -273,10 +192,6 @@ def environment() -> Environment:
         compiler=tools.compiler_version,
         platform=platform.platform(),
     )
-
-
-def _record(estimate: Estimate) -> Speedup:
-    return Speedup(value=estimate.value, ci95=(estimate.low, estimate.high))
 
 
 def _finite(value: float) -> float | None:
