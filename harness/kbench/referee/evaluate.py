@@ -1,4 +1,4 @@
-"""One evaluation, told in order: load, construct, check, time, rule. Everything that decides lies elsewhere."""
+"""One evaluation, told in order: load, check, time, trace, rule. Everything that decides lies elsewhere."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ import contextlib
 import time
 from contextlib import AbstractContextManager
 
-import torch
-
 from kbench import settings as kbench_settings
 from kbench import solution as kbench_solution
 from kbench import stats
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.errors import DoesNotFit
 from kbench.problem import Source
-from kbench.protocol import Constructed
 from kbench.records import Result
-from kbench.referee import check, evidence, hog, weights
-from kbench.referee.arena import Plan
+from kbench.referee import evidence, hog
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Peace
-from kbench.referee.check import Findings
 from kbench.referee.contest import Contest
 from kbench.referee.exam import Exam
 from kbench.referee.exams import Exams
@@ -32,7 +26,7 @@ from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
 from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION, Side
-from kbench.referee.size import Size
+from kbench.referee.sitting import Sitting
 from kbench.referee.staff import Staff
 from kbench.referee.stages import Stages, Tell
 from kbench.referee.timing import Timer
@@ -106,23 +100,29 @@ class Evaluation:
 
     def _check_and_time(self, exam: Exam) -> None:
         with self.stages.stage("check"):
-            # The second instance has other weights: what was kept from the first one is wrong now. It is
-            # also the one that is timed.
-            constructed = self._construct(exam, "first")
-            if not exam.instances.suits(constructed):
-                exam = self._renewed(exam)
-                constructed = self._construct(exam, "first")
-            self._check(exam, "first", constructed)
-            constructed = self._construct(exam, "second")
-            if not exam.instances.suits(constructed):
-                raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))
-            instance = self._check(exam, "second", constructed)
+            exam, instance = self._checked(exam)
         with self.staff.quiet(), self.stages.stage("time"):
             self._time(exam, instance)
         self.staff.restock()  # as early as it disturbs nothing that is timed
         with self.stages.stage("trace"):
             self.draft.floor = exam.floor(instance)
             self._trace()
+
+    def _checked(self, exam: Exam) -> tuple[Exam, Instance]:
+        """The exam, which may have to be another one, and the instance that is timed."""
+        solution, word = self._solution(), self._word
+        sitting = Sitting(solution, self.staff, self.exams, self.stages, self.draft, self.asked, word)
+        # The second instance has other weights: what was kept from the first one is wrong now. It is also the one
+        # that is timed.
+        constructed = sitting.construct(exam, "first")
+        if not exam.instances.suits(constructed):
+            exam = self._renewed(exam)
+            constructed = sitting.construct(exam, "first")
+        sitting.check(exam, "first", constructed)
+        constructed = sitting.construct(exam, "second")
+        if not exam.instances.suits(constructed):
+            raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))
+        return exam, sitting.check(exam, "second", constructed)
 
     def _load(self, exam: Exam) -> None:
         with self.stages.stage("load"):
@@ -147,83 +147,6 @@ class Evaluation:
         self.loader.load_baselines(renewed)
         renewed.surveyed = exam.surveyed  # now the solution could change it
         return renewed
-
-    def _construct(self, exam: Exam, name: str) -> Constructed:
-        self._solution().begin(exam.instances.weights_seed(name), exam.pickled)
-        exam.instances.begin(name)
-        constructed = self._solution().constructed()
-        self.draft.changed = tuple(dict.fromkeys((*self.draft.changed, *constructed.changed)))
-        return constructed
-
-    def _check(self, exam: Exam, name: str, constructed: Constructed) -> Instance:
-        """A model with new weights on all sides, then the trials of this instance."""
-        solution = self._solution()
-        waiting = exam.lacking(name, timed=name == "second")
-        for side in waiting:  # they construct theirs while the reference's first trial is made
-            with self.stages.at_no_cost(side):
-                side.begin(exam.instances.weights_seed(name), exam.pickled)
-        instance = exam.instances.get(name, constructed)
-        for side in waiting:
-            with self.stages.at_no_cost(side):
-                self._give_weights(side, side.constructed(), instance)
-        self.draft.weights = "loaded" if instance.signature.loaded else "seeded"
-        if instance.signature.loaded:
-            weights.hand_over(instance.case.model, list(instance.signature.buffers), solution)
-        trial = exam.trials.get(instance, 0)
-        if solution.arena is None:
-            self._open(exam, instance)
-        check.run(solution, instance.case, trial, 0, self._word(), self.draft.findings)
-        for side in waiting:
-            with self.stages.at_no_cost(side):
-                check.run(side, instance.case, trial, 0, self._word(), Findings())
-        if waiting:
-            exam.given(name)
-        del trial  # a truth in float64 may be most of the memory there is
-        if name == "first":
-            self._trials(exam, instance)
-        self.draft.instances += 1
-        return instance
-
-    def _trials(self, exam: Exam, instance: Instance) -> None:
-        findings = self.draft.findings
-        # The first changes one element of what the call before was given, for whoever looks at a few of them.
-        for name, trial in exam.trials.transformed(instance):
-            self.stages.demand_time()
-            if trial is None:
-                findings.dropped.append(name)
-                continue
-            check.run(self._solution(), instance.case, trial, 1, self._word(), findings)
-            findings.transforms.append(name)
-        for number in range(1, self.asked.trials):
-            self.stages.demand_time()
-            trial = exam.trials.get(instance, number)
-            check.run(self._solution(), instance.case, trial, number % 2, self._word(), findings)
-
-    def _give_weights(self, side: Side, own: Constructed, instance: Instance) -> None:
-        if weights.agree(instance.case.model, own):
-            weights.hand_over(instance.case.model, weights.shared_buffers(instance.case.model, own), side)
-
-    def _open(self, exam: Exam, instance: Instance) -> None:
-        self.staff.make_room()
-        plan = exam.open(instance)
-        self.draft.size = exam.size
-        fresh = [side for side in (*exam.baselines, self._solution()) if side.arena is None]
-        self.device.hand_back()
-        try:
-            self._offer(fresh, plan, exam.size)
-            exam.trials.foresee(instance, self.asked.trials)  # opening it takes a worker some time
-            for side in fresh:
-                side.opened()
-        except Stopped:
-            self.exams.discard()  # an answer of a baseline may be on its way
-            raise
-
-    def _offer(self, sides: list[Side], plan: Plan, size: Size) -> None:
-        try:
-            for side in sides:
-                side.offer(plan, size)
-        except (MemoryError, torch.OutOfMemoryError) as error:
-            raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None
 
     def _time(self, exam: Exam, instance: Instance) -> None:
         arena, baseline = self._solution().arena, exam.baselines[-1].arena
