@@ -15,6 +15,7 @@ from kbench.device.interface import Device
 from kbench.protocol import ALIGNMENT, Armed, Call, Finished, OpenArena, Returned, Round, Trace, Traced, offsets
 from kbench.tree import Skeleton, TensorSpec
 from kbench.wire import Channel
+from kbench.worker import backward
 from kbench.worker.intercept import Intercept
 from kbench.worker.subject import Subject
 from kbench.worker.trace import traced
@@ -162,25 +163,7 @@ class Runner:
         if not self.grad:
             with torch.no_grad():
                 return {"output": self.subject.model(*self.inputs[slot])}
-        return self._run_with_gradients(slot)
-
-    def _run_with_gradients(self, slot: int) -> dict[str, Any]:
-        given, upstream = self.inputs[slot]
-        arguments, leaves = _requiring_grad(given)
-        output = self.subject.model(*arguments)
-        held = {**self.subject.named("parameters"), **leaves}
-        targets = {name: held[name] for name in self.gradients if name in held}
-        heads = [head for head in tree.tensors(output) if head.is_floating_point()]
-        pairs = [(head, grad) for head, grad in zip(heads, upstream, strict=False) if head.requires_grad]
-        found: tuple[Any, ...] = (None,) * len(targets)
-        if pairs and targets:
-            found = torch.autograd.grad(
-                [head for head, _ in pairs],
-                list(targets.values()),
-                [grad for _, grad in pairs],
-                allow_unused=True,
-            )
-        return {"output": output, "gradients": dict(zip(targets, found, strict=True))}
+        return backward.run(self.subject, self.inputs[slot], self.gradients)
 
     def _ordered(self, value: Any) -> Any:
         """Outputs in plain order, on every side: what that takes is part of the call.
@@ -241,23 +224,6 @@ def _views(memory: torch.Tensor, skeleton: Skeleton, base: int) -> Iterator[torc
     for spec, dtype, start in zip(specs, dtypes, starts, strict=True):
         flat = memory[base + start : base + start + spec.numel * dtype.itemsize].view(dtype)
         yield flat.as_strided(spec.shape, spec.stride) if spec.stride else flat.reshape(spec.shape)
-
-
-def _requiring_grad(given: Any) -> tuple[Any, dict[str, torch.Tensor]]:
-    """The arguments with floating tensors as leaves, and those leaves by name."""
-    names = tree.names(tree.describe(given), "inputs")
-    tensors = iter(tree.tensors(given))
-    leaves: dict[str, torch.Tensor] = {}
-    fresh: list[torch.Tensor] = []
-    for name, leaf in zip(names, tree.leaves(tree.describe(given)), strict=True):
-        if not isinstance(leaf, TensorSpec):
-            continue
-        tensor = next(tensors)
-        if tensor.is_floating_point():
-            tensor = tensor.detach().requires_grad_()
-            leaves[name] = tensor
-        fresh.append(tensor)
-    return tree.rebuild(tree.describe(given), iter(fresh)), leaves
 
 
 def _event() -> torch.cuda.Event:
