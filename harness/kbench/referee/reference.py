@@ -138,14 +138,21 @@ class Reference:
     def truth(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> tuple[Outcome, str]:
         """The reference in float64 where it fits and can, else in float32 with TF32 off."""
         with exact_products():
-            try:
-                with self.running("in float64"):
-                    wide = copy.deepcopy(model).double()
-                heads = None if upstream is None else [nest.widened(part) for part in upstream]
-                return self.run(wide, nest.widened_inputs(inputs), heads), "float64"
-            except (MachineFault, ProblemFault):
-                self.device.hand_back()
-                return self.run(model, inputs, upstream), "float32"
+            wide = self._in_float64(model, inputs, upstream)
+            if wide is not None:
+                return wide, "float64"
+            self.device.hand_back()
+            return self.run(model, inputs, upstream), "float32"
+
+    def _in_float64(self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None) -> Outcome | None:
+        # What was raised holds all that was in float64: it must be gone before anything else is tried.
+        try:
+            with self.running("in float64"):
+                wide = copy.deepcopy(model).double()
+            heads = None if upstream is None else [nest.widened(part) for part in upstream]
+            return self.run(wide, nest.widened_inputs(inputs), heads)
+        except (MachineFault, ProblemFault):
+            return None
 
     def exact(
         self, model: torch.nn.Module, inputs: Any, upstream: list[torch.Tensor] | None, native: Outcome
