@@ -27,15 +27,15 @@ class Error:
 def rms(truth: torch.Tensor) -> float:
     if truth.numel() == 0 or not is_inexact(truth):
         return 0.0
-    norms = [float(_norm(part)) for part in _pieces(truth)]
+    norms = [float(_norm(part)) for part in pieces(truth)]
     if not all(norm and math.isfinite(norm) for norm in norms):
-        norms = [_careful_norm(_finite_sizes(part)) for part in _pieces(truth)]
+        norms = [_careful_norm(_finite_sizes(part)) for part in pieces(truth)]
     return math.hypot(*norms) / math.sqrt(truth.numel())
 
 
 def all_finite(tensor: torch.Tensor) -> bool:
     """Its norm says so, where that does not overflow."""
-    return all(math.isfinite(float(_norm(part))) or bool(part.isfinite().all()) for part in _pieces(tensor))
+    return all(math.isfinite(float(_norm(part))) or bool(part.isfinite().all()) for part in pieces(tensor))
 
 
 def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
@@ -56,9 +56,14 @@ def of_rows(out: torch.Tensor, expected: torch.Tensor) -> list[list[float]]:
     return figures
 
 
+def pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """All values in order, each piece in a type that can be computed with."""
+    return map(_lifted, torch.split(tensor.reshape(-1), CHUNK))
+
+
 def chunks(out: torch.Tensor, truth: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Both by pieces, in types that can be computed with."""
-    return zip(_pieces(out), _pieces(truth), strict=True)
+    """Both by pieces."""
+    return zip(pieces(out), pieces(truth), strict=True)
 
 
 def is_inexact(tensor: torch.Tensor) -> bool:
@@ -100,10 +105,6 @@ def _large_rows(out: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
         figures = torch.stack(pieces)
         rows.append(torch.cat((figures[:, :1].amax(dim=0), torch.linalg.vector_norm(figures[:, 1:], dim=0))))
     return torch.stack(rows)
-
-
-def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    return map(_lifted, torch.split(tensor.reshape(-1), CHUNK))
 
 
 def _figures(left: torch.Tensor, right: torch.Tensor) -> tuple[float, float, float]:

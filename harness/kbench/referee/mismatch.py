@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 
@@ -15,7 +16,6 @@ MOST_PLACES = 1_000_000
 
 def explain(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance, name: str, trial: str) -> Mismatch:
     """How many, where, the worst element with both values, the pattern if there is one."""
-    out, truth = figures.computable(out), figures.computable(truth)
     wrong = torch.cat([part.flatten().cpu() for part in numerics.misses(out, truth, bound)]) if truth.numel() else None
     count = int(wrong.sum()) if wrong is not None else 0
     if wrong is None or count == 0:
@@ -71,18 +71,22 @@ def _first_places(wrong: torch.Tensor) -> torch.Tensor:
 
 
 def _pattern(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> str | None:
-    flat, right = out.reshape(-1), truth.reshape(-1)
-    if figures.is_inexact(out) and bool(out.isnan().all()):
+    if figures.is_inexact(out) and _is_all(out, torch.isnan):
         return "every element is NaN"
-    if bool((flat == 0).all()):
+    if _is_all(out, lambda part: part == 0):
         return "every element is zero"
-    if flat.numel() > 1 and bool((flat == flat[0]).all()):
+    first = next(figures.pieces(out))[0]
+    if out.numel() > 1 and _is_all(out, lambda part: part == first):
         return "every element is the same"
     if figures.is_inexact(out) and not out.dtype.is_complex:
-        factor = _factor(flat, right)
+        factor = _factor(out.reshape(-1), truth.reshape(-1))
         if factor is not None:
             return f"the output is {factor:.4g} times what is expected"
     return _region(wrong.reshape(truth.shape))
+
+
+def _is_all(out: torch.Tensor, test: Callable[[torch.Tensor], torch.Tensor]) -> bool:
+    return all(bool(test(part).all()) for part in figures.pieces(out))
 
 
 def _factor(flat: torch.Tensor, right: torch.Tensor) -> float | None:
