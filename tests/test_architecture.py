@@ -14,7 +14,7 @@ ORDER = (
     ("records", "errors", "units", "stats", "machine"),
     ("options",),
     ("settings", "catalog", "module", "reply"),
-    ("problem", "solution"),
+    ("problem", "problem_settings", "solution"),
     ("wire", "tree", "protocol"),
     ("jail",),
     ("build",),

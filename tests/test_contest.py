@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import AFFINE
-from kbench import problem, tree
+from kbench import problem, problem_settings, tree
 from kbench.device.cpu import Cpu
 from kbench.referee import check, numerics, truth
 from kbench.referee.arena import Plan
@@ -28,7 +28,7 @@ class Round:
 
     def __init__(self) -> None:
         source = problem.read(AFFINE, "affine")
-        settings = problem.settings(source, problem.load(source))
+        settings = problem_settings.read(source, problem.load(source))
         self.reference = Reference(source, settings, "cpu", Cpu())
         model = self.reference.construct(self.reference.arguments(), 1)
         case = Case(self.reference, model, (), (), None, lambda dtype: numerics.tolerance(dtype, None, None, None))

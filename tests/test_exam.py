@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import AFFINE, BROKEN, HERE, ROOT, quick
-from kbench import problem, tree
+from kbench import problem, problem_settings, tree
 from kbench.client import Referee
 from kbench.device.cpu import Cpu
 from kbench.errors import ProblemFault
@@ -138,7 +138,7 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
     prepare = truth.prepare
     monkeypatch.setattr(truth, "prepare", prepared)
     source = problem.read(AFFINE, "affine")
-    settings = problem.settings(source, problem.load(source))
+    settings = problem_settings.read(source, problem.load(source))
     found = Exam(source, settings, "cpu", Cpu(), quick(trials=4), contextlib.nullcontext)
     kept: list[object] = []
     of_all = found.trials.room

@@ -11,7 +11,7 @@ from conftest import quick
 from kbench import problem
 from kbench.device.cpu import Cpu
 from kbench.errors import MachineFault, ProblemFault
-from kbench.problem import ProblemSettings
+from kbench.problem_settings import ProblemSettings
 from kbench.protocol import Load, Loaded
 from kbench.referee.builds import Builds
 from kbench.referee.handle import Handle

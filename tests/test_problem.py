@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kbench import problem
+from kbench import problem, problem_settings
 from kbench.errors import ProblemFault, UsageFault
-from kbench.problem import ProblemSettings
+from kbench.problem_settings import ProblemSettings
 
 TEXT = """
 KBENCH = dict({settings})
@@ -27,7 +27,7 @@ def read(tmp_path: Path, settings: str = "") -> problem.Source:
 
 def settings(tmp_path: Path, text: str) -> ProblemSettings:
     source = read(tmp_path, text)
-    return problem.settings(source, problem.load(source))
+    return problem_settings.read(source, problem.load(source))
 
 
 def test_constants_that_follow_from_a_replaced_one_follow_it(tmp_path: Path) -> None:

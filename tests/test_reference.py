@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from kbench import problem
+from kbench import problem, problem_settings
 from kbench.device.cpu import Cpu
 from kbench.referee import nest
 from kbench.referee.reference import Reference
@@ -34,7 +34,7 @@ def read(folder: Path, forward: str, settings: str = "") -> Reference:
     path = folder / "one.py"
     path.write_text(settings + MODEL.format(forward=forward))
     source = problem.read(path, "one")
-    return Reference(source, problem.settings(source, problem.load(source)), "default", Cpu())
+    return Reference(source, problem_settings.read(source, problem.load(source)), "default", Cpu())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import torch
 from kbench import tree
 from kbench.referee import jumps
 from kbench.referee.numerics import Tolerance
-from kbench.referee.reference import Outcome, Reference
+from kbench.referee.outcome import Outcome
+from kbench.referee.reference import Reference
 
 
 @dataclass

@@ -17,11 +17,11 @@ from kbench.referee import evidence, hog
 from kbench.referee.builds import Builds
 from kbench.referee.busy import Peace
 from kbench.referee.contest import Contest
+from kbench.referee.draft import Draft
 from kbench.referee.exam import Exam
 from kbench.referee.exams import Exams
 from kbench.referee.instance import Instance
 from kbench.referee.load import Loader
-from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.seeds import Seeds
 from kbench.referee.series import Series

@@ -16,12 +16,13 @@ from typing import Any
 
 import torch
 
-from kbench import problem, tree
+from kbench import problem_settings, tree
 from kbench.build.cache import default_folder
 from kbench.device import limits
 from kbench.device.interface import Device
 from kbench.errors import ProblemFault
-from kbench.problem import ProblemSettings, Source
+from kbench.problem import Source
+from kbench.problem_settings import ProblemSettings
 from kbench.records import Floor, Settings
 from kbench.referee import floor
 from kbench.referee.arena import Plan
@@ -75,7 +76,7 @@ class Exam:
         room = Room(device)
         self.instances = Instances(self.reference, self.arguments, self.seeds, asked, room, self._watched)
         self.trials = Trials(self.reference, self.seeds, room, self._watched)
-        self.stated = problem.settings(source, self.reference.module)  # bytes and operations of this workload
+        self.stated = problem_settings.read(source, self.reference.module)  # bytes and operations of this workload
         self.pickled = self._pickled()
         self.switches = Switches.now()
 

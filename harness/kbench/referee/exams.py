@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kbench.problem import ProblemSettings, Source
+from kbench.problem import Source
+from kbench.problem_settings import ProblemSettings
 from kbench.records import Settings
 from kbench.referee.blame import ProblemCode
 from kbench.referee.busy import Watch

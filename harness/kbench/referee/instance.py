@@ -14,7 +14,8 @@ from kbench.records import Settings
 from kbench.referee import numerics, truth, weights
 from kbench.referee.blame import ProblemCode
 from kbench.referee.case import Case
-from kbench.referee.reference import Outcome, Reference, randomise_constants
+from kbench.referee.outcome import Outcome
+from kbench.referee.reference import Reference, randomise_constants
 from kbench.referee.seeds import Seeds
 from kbench.referee.truth import Trial
 

@@ -11,7 +11,8 @@ import torch
 from kbench import tree, units
 from kbench.device.interface import Device
 from kbench.errors import KbenchError
-from kbench.problem import ProblemSettings, Source
+from kbench.problem import Source
+from kbench.problem_settings import ProblemSettings
 from kbench.protocol import Constructed
 from kbench.records import Complaint, LintCheck, Settings
 from kbench.referee import check, figures, inputs, numerics

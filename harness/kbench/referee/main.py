@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from kbench import problem, solution
+from kbench import problem, problem_settings, solution
 from kbench.device import heap
 from kbench.device.choose import choose
 from kbench.device.interface import Device
@@ -19,15 +19,16 @@ from kbench.device.lease import Lease
 from kbench.errors import DoesNotFit, KbenchError
 from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
+from kbench.problem_settings import ProblemSettings
 from kbench.records import Linted
 from kbench.referee import ahead
 from kbench.referee.blame import out_of_memory, running
 from kbench.referee.builds import Builds
+from kbench.referee.draft import environment
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exams import Exams
 from kbench.referee.lint import Linter
-from kbench.referee.outcome import environment
 from kbench.referee.staff import Staff
 from kbench.referee.switches import put_back
 from kbench.settings import DEADLINES
@@ -113,9 +114,9 @@ def _lint(client: Channel, device: Device, asked: Lint) -> None:
         client.send(Linted(source.id, name, complaints))
 
 
-def _settings(source: problem.Source, device: Device) -> problem.ProblemSettings:
+def _settings(source: problem.Source, device: Device) -> ProblemSettings:
     with running(source, device, "while it is imported"):
-        return problem.settings(source, problem.load(source))
+        return problem_settings.read(source, problem.load(source))
 
 
 def _settle(device: Device) -> None:

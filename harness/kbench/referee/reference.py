@@ -14,8 +14,10 @@ import torch
 from kbench import problem, tree
 from kbench.device.interface import Device
 from kbench.errors import MachineFault, ProblemFault
-from kbench.problem import ProblemSettings, Source
+from kbench.problem import Source
+from kbench.problem_settings import ProblemSettings
 from kbench.referee import blame, nest
+from kbench.referee.outcome import Outcome
 from kbench.referee.switches import exact_products
 
 CONSTANT_WEIGHT_SPREAD = 0.25
@@ -209,38 +211,6 @@ class Reference:
 
     def _error(self, what: str, fix: str) -> ProblemFault:
         return ProblemFault(f"{self.source.path}: {what}", fix)
-
-
-class Outcome:
-    """What one call yields: the returned value, and everything else that counts as output."""
-
-    def __init__(
-        self,
-        output: Any,
-        gradients: dict[str, Any],
-        buffers: dict[str, torch.Tensor],
-        changed: tuple[str, ...],
-        inputs: list[torch.Tensor],
-    ) -> None:
-        self.output = output
-        self.gradients = gradients
-        self.buffers = buffers
-        self.changed = changed
-        self.inputs = inputs
-
-    @property
-    def tensors(self) -> list[torch.Tensor]:
-        gradients = [gradient for gradient in self.gradients.values() if gradient is not None]
-        return [*tree.tensors(self.output), *gradients, *self.buffers.values()]
-
-    def value(self, gradients: tuple[str, ...], state: tuple[str, ...]) -> dict[str, Any]:
-        """As a worker that was asked for these gradients and buffers describes it."""
-        value: dict[str, Any] = {"output": self.output}
-        if gradients:
-            value["gradients"] = {name: self.gradients.get(name) for name in gradients}
-        if state:
-            value["state"] = {name: self.buffers[name] for name in state}
-        return value
 
 
 def seed_all(seed: int) -> None:

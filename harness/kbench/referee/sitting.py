@@ -11,10 +11,10 @@ from kbench.protocol import Constructed
 from kbench.referee import check, weights
 from kbench.referee.arena import Plan
 from kbench.referee.check import Findings
+from kbench.referee.draft import Draft
 from kbench.referee.exam import Exam
 from kbench.referee.exams import Exams
 from kbench.referee.instance import Instance
-from kbench.referee.outcome import Draft
 from kbench.referee.ruling import Stopped
 from kbench.referee.side import Side
 from kbench.referee.size import Size

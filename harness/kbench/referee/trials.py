@@ -7,7 +7,7 @@ from typing import Any
 
 from kbench import tree
 from kbench.errors import ProblemFault
-from kbench.problem import TRANSFORMS
+from kbench.problem_settings import TRANSFORMS
 from kbench.referee import truth
 from kbench.referee.blame import ProblemCode
 from kbench.referee.instance import Instance, Room

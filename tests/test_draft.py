@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from kbench.records import Evidence, Ran
-from kbench.referee.outcome import Draft
+from kbench.referee.draft import Draft
 from kbench.referee.series import Rounds, Series
 from kbench.referee.side import SOLUTION
 from kbench.referee.size import Size
