@@ -39,7 +39,7 @@ class Round:
         skeleton = tree.describe(given)
         plan = Plan(skeleton, trial.skeleton, (), 0)
         self.contest = Contest(case, findings, tree.tensors(given), skeleton, Size(CALLS, CALLS), plan, Watch())
-        (self.inputs,), _ = self.contest.contents(3)
+        (self.inputs,), _ = self.contest.contents.fresh(3)
         self.right = self.inputs * model.weight.detach() + 1.0
         self.runs = 0
         self._count()

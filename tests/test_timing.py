@@ -73,10 +73,8 @@ def series_on(gpu: Gpu, pairs: int, asked: list[tuple[Any, ...]] | None = None) 
     contest = SimpleNamespace(
         device=SimpleNamespace(kind="cuda"),
         size=Size(slots=24, calls=12),
-        how="fresh",
         watch=watch,
-        contents=lambda seed: ([], None),
-        idle=lambda seed: ([], None),
+        contents=SimpleNamespace(how="fresh", fresh=lambda seed: ([], None), idle=lambda seed: ([], None)),
         verify=lambda stacks, done: None,
     )
 

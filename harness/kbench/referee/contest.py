@@ -1,4 +1,4 @@
-"""What the sides of a series are given in each round, and what their outputs are held to."""
+"""What the outputs of a series are held to, round by round."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from dataclasses import dataclass
 import torch
 
 from kbench import tree
-from kbench.errors import ProblemFault
 from kbench.records import Mismatch
-from kbench.referee import check, figures, inputs, mismatch, numerics, ruling, structure
+from kbench.referee import check, mismatch, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
 from kbench.referee.case import Case
 from kbench.referee.check import Findings
-from kbench.referee.inputs import Derivation, Recipe
+from kbench.referee.contents import Contents
 from kbench.referee.nest import same
 from kbench.referee.ruling import Stopped
 from kbench.referee.side import Run, Side
 from kbench.referee.size import Size
 from kbench.settings import EAGER
 
-IDLE_BYTES = 1 << 28
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
 GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
 TIMED = "a timed call"
@@ -43,7 +41,7 @@ Expected = tuple[object, list[torch.Tensor]]
 
 
 class Contest:
-    """The sides of one series, the contents they are fed and the expectations they are held to."""
+    """The sides of one series, and the expectations they are held to."""
 
     def __init__(
         self,
@@ -57,36 +55,13 @@ class Contest:
     ) -> None:
         self.case = case
         self.findings = findings
-        self.skeleton = skeleton  # of the inputs, gradients of outputs included
         self.size = size
         self.watch = watch
         self.device = case.reference.device
         self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
         self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
         self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
-        self.how, self._recipes = choose_derivation(case, base, skeleton)
-        self._idle: list[torch.Tensor] | None = None
-
-    def contents(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
-        """New contents for one round."""
-        generator = torch.Generator(self.device.torch_device).manual_seed(seed)
-        if self.how == "redrawn":
-            return self._redrawn(seed), generator
-        return inputs.derive(self._recipes, self.size.calls, generator), generator
-
-    def idle(self, seed: int) -> tuple[list[torch.Tensor], torch.Generator]:
-        """Contents for rounds that nobody works on: the same again where they are small."""
-        if self._idle is None:
-            stacks, generator = self.contents(seed)
-            small = sum(stack.numel() * stack.element_size() for stack in stacks) <= IDLE_BYTES
-            self._idle = stacks if small else None
-            return stacks, generator
-        return self._idle, torch.Generator(self.device.torch_device).manual_seed(seed)
-
-    def _redrawn(self, seed: int) -> list[torch.Tensor]:
-        drawn = [tree.tensors(self.case.reference.draw(seed + number)) for number in range(self.size.calls)]
-        upstream = self.case.upstream or []
-        return [torch.stack(parts) for parts in zip(*[[*parts, *upstream] for parts in drawn], strict=True)]
+        self.contents = Contents(case, base, skeleton, size.calls)
 
     def verify(self, stacks: list[torch.Tensor], done: list[Done]) -> None:
         """Every output of the round against the reference's, or eager's, on the same contents; inputs unchanged."""
@@ -148,12 +123,8 @@ class Contest:
         self._verify_inputs(one, expected, rows, stacks)
 
     def _reference(self, stacks: list[torch.Tensor], row: int) -> Expected:
-        outcome = self.case.reference.run(self.case.model, *self._call(stacks, row), wait=False)
+        outcome = self.case.reference.run(self.case.model, *self.contents.call(stacks, row), wait=False)
         return self.case.expected(outcome, with_state=False), outcome.inputs
-
-    def _call(self, stacks: list[torch.Tensor], row: int) -> tuple[object, list[torch.Tensor] | None]:
-        """Arguments and gradients of outputs of one call."""
-        return _split(self.case, self.skeleton, stacks, row)
 
     def _bounds(self) -> list[numerics.Tolerance]:
         pairs = zip(self.findings.bounds, self.findings.own_error, strict=True)
@@ -162,7 +133,7 @@ class Contest:
     def _verify_alike(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         if self.case.reference.settings.check is not None:
             for row in rows:
-                self._judge_custom(one, self._call(stacks, row)[0], row)
+                self._judge_custom(one, self.contents.call(stacks, row)[0], row)
             return
         leaves = [tree.tensors(value) for value, _ in expected]
         names = check.output_names(tree.describe(expected[0][0]))
@@ -189,7 +160,7 @@ class Contest:
             if off:
                 raise _wrong(Mismatch(output="structure", trial=TIMED, summary=off))
             if self.case.reference.settings.check is not None:
-                self._judge_custom(one, self._call(stacks, row)[0], row)
+                self._judge_custom(one, self.contents.call(stacks, row)[0], row)
                 continue
             outs = check.fitted([stack[row] for stack in one.taken[: len(truth)]], truth)
             parts = zip(check.output_names(wanted), outs, truth, self._bounds(), strict=False)
@@ -208,7 +179,7 @@ class Contest:
         name: str,
     ) -> None:
         """What is off must be where the reference jumps."""
-        given, upstream = self._call(stacks, row)
+        given, upstream = self.contents.call(stacks, row)
         if self.case.settled(number, given, upstream, out, right, bound) is None:
             raise _wrong(mismatch.explain(out, right, bound, name, TIMED))
 
@@ -225,29 +196,6 @@ class Contest:
             )
             if off:
                 raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED, summary=off))
-
-
-def _split(
-    case: Case, skeleton: tree.Skeleton, stacks: list[torch.Tensor], row: int
-) -> tuple[object, list[torch.Tensor] | None]:
-    value = tree.rebuild(skeleton, iter([stack[row] for stack in stacks]))
-    return (value[0], value[1]) if case.upstream is not None else (value, None)
-
-
-def choose_derivation(case: Case, base: list[torch.Tensor], skeleton: tree.Skeleton) -> tuple[Derivation, list[Recipe]]:
-    """The freshest contents that the reference takes; drawing anew each time where it takes none."""
-    device = case.reference.device.torch_device
-    for how in ("fresh", "scaled"):
-        recipes = inputs.recipes(base, how)
-        stacks = inputs.derive(recipes, 1, torch.Generator(device).manual_seed(1))
-        try:
-            outcome = case.reference.run(case.model, *_split(case, skeleton, stacks, 0))
-        except ProblemFault:
-            continue
-        leaves = tree.tensors(case.expected(outcome, with_state=False))
-        if all(figures.all_finite(leaf) for leaf in leaves if figures.is_inexact(leaf)):
-            return how, recipes
-    return "redrawn", []
 
 
 def _late_outputs() -> Stopped:

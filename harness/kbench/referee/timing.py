@@ -37,7 +37,7 @@ class Timer:
         self.next_seed = next_seed
         self.probe = probe
         self.kind = contest.device.kind
-        self.series = Series({side.name: Rounds() for side in sides}, contest.size, contest.how)
+        self.series = Series({side.name: Rounds() for side in sides}, contest.size, contest.contents.how)
         # Where another process worked before it, and where its own did.
         self._nulls: tuple[list[float], list[float]] = ([], [])
         self._null_singles: list[float] = []
@@ -88,7 +88,7 @@ class Timer:
 
     def _round(self, sides: Iterable[Side], span: slice, seed: int, mode: Mode = "batch") -> dict[str, Run]:
         """One round of each side, in this order, on the same contents, every call of it verified."""
-        stacks, generator = self.contest.contents(seed)
+        stacks, generator = self.contest.contents.fresh(seed)
         done = []
         for side in sides:
             with self._alone(side), self._watched(side, side.name):
@@ -104,7 +104,7 @@ class Timer:
 
         Filling, flush, copies, going and coming back.
         """
-        stacks, generator = self.contest.idle(seed)
+        stacks, generator = self.contest.contents.idle(seed)
         side, repeated = self.sides[-1], False
         while True:
             with self._alone(side), self._watched(side, mode):
