@@ -137,7 +137,7 @@ def _jittered(tensor: torch.Tensor, count: int, generator: torch.Generator) -> t
     One pool of factors serves all slots, each from a random place on: drawing is what takes the time here.
     """
     spare = min(tensor.numel(), POOL_SPARE)
-    pool = torch.rand(tensor.numel() + spare, generator=generator, device=tensor.device).mul_(-JITTER).add_(1)
+    pool = torch.empty(tensor.numel() + spare, device=tensor.device).uniform_(1 - JITTER, 1, generator=generator)
     pool = pool.to(tensor.dtype)
     starts = torch.randint(spare + 1, (count,), generator=generator, device=tensor.device).tolist()
     stack = tensor.new_empty((count, *tensor.shape))
