@@ -221,6 +221,15 @@ def test_a_problem_with_a_fault_is_left_out_and_the_rest_runs(root: Path) -> Non
     assert len(lines(root)) == 6
 
 
+def test_where_nothing_is_left_what_was_left_out_is_said(root: Path) -> None:
+    for path in (root / "problems" / "easy").glob("*.py"):
+        path.write_text("def (\n")
+    done = kbench(root, "run", "sweep.yaml")
+    assert done.returncode == 2 and "easy/one is left out" in done.stderr, done.stderr
+    assert "no solution of these problems" in done.stderr and "fix: see kbench list" in done.stderr
+    assert not (root / "results").exists()
+
+
 def test_enough_failures_stop_it(root: Path) -> None:
     for path in root.glob("solutions/easy/*/*.py"):
         path.write_text("nothing = 1\n")

@@ -12,6 +12,8 @@ A fault of the *solution* is never an exception: it is a verdict in a Result.
 
 from __future__ import annotations
 
+REPORT_IT = "this is a bug in kbench; please report it with the output of kbench doctor --report"
+
 
 class KbenchError(Exception):
     """A message that says what and where, and a `fix` that says what to do."""

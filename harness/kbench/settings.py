@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kbench.errors import UsageFault
 from kbench.options import Option
 from kbench.records import BuildMode, Settings, Stage
 
-__all__ = ["DEADLINES", "OPTIONS", "Settings", "checked", "deadlines"]
+__all__ = ["DEADLINES", "OPTIONS", "Settings", "checked", "deadlines", "fields"]
 
 STAGES: tuple[Stage, ...] = ("load", "build", "first-call", "call", "total")
 DEADLINES: dict[str, dict[str, float]] = {
@@ -22,6 +25,7 @@ EAGER = "eager"
 COMPILED: dict[str, str | None] = {"compile": None, "compile-max-autotune": "max-autotune"}
 BASELINES = (EAGER, *COMPILED)
 BUILD_MODES: tuple[BuildMode, ...] = ("auto", "light", "full")
+ENTRIES = ("ModelNew", "Model")  # what a solution may call its model, the first that it has
 MAX_SEED = 2**63 - 1
 
 BUILD_HELP = "Against light headers (seconds), torch's own (a minute), or light where that works."
@@ -66,6 +70,11 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
-def deadlines(settings: Settings, device_kind: str, of_problem: dict[str, float]) -> dict[str, float]:
+def fields(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by name as the fields of `Settings`."""
+    return {option.field: named[option.name] for option in OPTIONS if option.name in named}
+
+
+def deadlines(settings: Settings, kind: str, of_problem: Mapping[str, float] | None = None) -> dict[str, float]:
     """Seconds per stage: the defaults, overridden by the problem's `timeout`, then by the user."""
-    return {**DEADLINES[device_kind], **of_problem, **settings.timeouts}
+    return {**DEADLINES[kind], **(of_problem or {}), **settings.timeouts}

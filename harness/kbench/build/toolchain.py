@@ -50,6 +50,11 @@ def cuda_home() -> str | None:
     return None
 
 
+def arch_list(*capabilities: str) -> str:
+    """GPU architectures as torch writes them, so that builds made for them are those that it asks for; may be empty."""
+    return ";".join(capabilities) + "+PTX" if capabilities else ""
+
+
 def _version(program: str | None, pattern: str) -> str | None:
     if not program or not Path(program).exists():
         return None

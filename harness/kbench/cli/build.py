@@ -13,15 +13,15 @@ import click
 import msgspec
 
 from kbench import catalog, machine, units
-from kbench.build import turn
+from kbench.build import toolchain, turn
 from kbench.cli import complete
-from kbench.cli.options import fields, given, settings_options
+from kbench.cli.options import given, root_option, settings_options
 from kbench.client import Referee
 from kbench.device import telemetry
 from kbench.errors import KbenchError, UsageFault
 from kbench.referee.events import Prepared
 from kbench.report import build as of_build
-from kbench.settings import OPTIONS, Settings, checked
+from kbench.settings import OPTIONS, Settings, checked, fields
 
 ARCH = re.compile(r"^(?:sm_|compute_)?(\d{1,2})\.?(\d)([af]?)$")
 BUILDING = tuple(option for option in OPTIONS if option.name in ("build", "timeout", "entry"))
@@ -39,7 +39,7 @@ cache finds the builds there. Exit 1 where one failed.
 @click.option("--problem", help="The problem whose get_init_inputs() constructs the solutions.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Solutions at once.  [as many as cores and memory bear]")
 @settings_options(BUILDING)
-@click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a solution on stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="Show what every kernel uses.")
 def command(
@@ -65,12 +65,9 @@ def command(
 
 
 def arch_list(given: tuple[str, ...]) -> str:
-    """As torch writes it: `9.0+PTX`, so that an evaluation on that GPU asks for the same. Empty where none is known."""
+    """Those that were asked for, else this machine's. Empty where none is known."""
     own = telemetry.capability() if not given else None
-    given = given or ((own,) if own else ())
-    if not given:
-        return ""
-    return ";".join(map(_arch, given)) + "+PTX"
+    return toolchain.arch_list(*map(_arch, given or ((own,) if own else ())))
 
 
 def _arch(given: str) -> str:

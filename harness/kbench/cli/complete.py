@@ -1,4 +1,4 @@
-"""Shell completion of problem, solution and workload names."""
+"""Shell completion of problem and solution names."""
 
 from __future__ import annotations
 

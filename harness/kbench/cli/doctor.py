@@ -16,7 +16,7 @@ MARKS = {"ok": "ok  ", "warn": "warn", "fail": "fail"}
 @click.command("doctor", short_help="Say what this machine has and what it lacks.")
 @click.option("--report", is_flag=True, help="Everything in a form to paste into a bug report.")
 def command(report: bool) -> int:
-    """Check Python, torch, compilers, GPU, jail and disk. Exit 3 where something is missing that every use needs."""
+    """Check Python, torch, compilers, GPU, jail and disk. Exit 3 where a line says fail."""
     findings = examine.all_findings()
     if report:
         _print_report(findings)

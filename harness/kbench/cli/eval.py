@@ -9,7 +9,7 @@ from typing import IO, Any
 import click
 
 from kbench.cli import complete
-from kbench.cli.options import given, settings_options
+from kbench.cli.options import USUAL_WORKLOAD, given, root_option, settings_options
 from kbench.cli.progress import Progress
 from kbench.client import Referee
 from kbench.errors import MachineFault, UsageFault
@@ -25,7 +25,7 @@ folder with a solution.py, or a language model's reply (.md, .txt) that holds on
 """
 PLACE = (
     Option("device", "device", "word", "auto, cpu, cuda or cuda:<index>.", shown="auto"),
-    Option("workload", "workloads", "words", "Repeatable; all means every one."),
+    Option("workload", "workloads", "words", "Repeatable; all means every one.", shown=USUAL_WORKLOAD),
 )
 
 
@@ -34,11 +34,11 @@ PLACE = (
 @click.argument("solution", shell_complete=complete.names("solutions"))
 @settings_options(PLACE)
 @settings_options((*OPTIONS, SEED))
-@click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a workload on stdout.")
 @click.option("--output", metavar="FILE", help="Also append the JSON objects to FILE.")
 @click.option("--keep", metavar="FOLDER", help="Copy the worker's scratch into FOLDER when it is done.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the solution's output also where it passed.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what kernels use, and also a passed solution's output.")
 def command(problem: str, solution: str, as_json: bool, output: str | None, verbose: bool, **options: Any) -> int:
     root, keep = options.pop("root"), options.pop("keep")
     place = given(options, PLACE)

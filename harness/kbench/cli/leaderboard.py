@@ -34,10 +34,18 @@ ranked by the number of problems solved, then by the geometric mean of the speed
 @click.option(
     "--by", "views", multiple=True, type=click.Choice(VIEWS), help="Which tables; repeatable.  [set, problem]"
 )
-@click.option("--fast", multiple=True, type=click.FloatRange(min=0), metavar="P", help="Count what is faster than P.")
+@click.option(
+    "--fast",
+    multiple=True,
+    type=click.FloatRange(min=0),
+    metavar="P",
+    help=f"Count what is faster than P; repeatable.  [{', '.join(f'{least:g}' for least in FAST)}]",
+)
 @click.option("--strict", is_flag=True, help="Failures and missing results count as 1x in the mean.")
 @click.option("--mix", is_flag=True, help="One table for all GPUs and environments, which then says so.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How it is written."
+)
 @click.option("--title", default="Leaderboard", show_default=True, help="Of the Markdown.")
 def command(
     results: tuple[Path, ...],

@@ -9,6 +9,7 @@ import msgspec
 
 from kbench import units
 from kbench.cli import complete
+from kbench.cli.options import USUAL_WORKLOAD, root_option
 from kbench.client import Referee
 from kbench.records import Linted
 
@@ -23,9 +24,15 @@ in KBENCH = dict(lint={"one-sided": "why"}) what need not hold for it. Exit 1 wh
 
 @click.command("lint-problem", help=HELP, short_help="Look for what makes a problem easy to cheat.")
 @click.argument("problems", nargs=-1, required=True, shell_complete=complete.names("problems"))
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N")
-@click.option("--workload", "workloads", multiple=True, help="Workload; repeatable, or all.  [as eval chooses]")
-@click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
+@click.option("--device", default="auto", show_default=True, metavar="NAME", help="auto, cpu, cuda or cuda:<index>.")
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="NAME",
+    help=f"Repeatable; all means every one.  [{USUAL_WORKLOAD}]",
+)
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a workload on stdout.")
 def command(problems: tuple[str, ...], device: str, workloads: tuple[str, ...], root: str | None, as_json: bool) -> int:
     failed = 0

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from kbench import catalog
+from kbench.cli.options import root_option
 from kbench.errors import UsageFault
 
 
 @click.command("list", short_help="List problems, solutions, or both.")
 @click.argument("what", type=click.Choice(("all", "problems", "solutions")), default="all")
-@click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
+@root_option
 def command(what: str, root: str | None) -> int:
     """List problems with their solutions, by the names that `kbench eval` takes."""
     found = catalog.find_root(root)

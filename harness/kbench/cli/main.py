@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from kbench import __version__
-from kbench.errors import KbenchError, RefereeDied
+from kbench.errors import REPORT_IT, KbenchError, RefereeDied
 
 COMMANDS = {
     "eval": "Evaluate one solution of one problem.",
@@ -35,6 +35,7 @@ Exit codes:
   2  wrong usage, a path that does not exist, a fault of the problem file
   3  this machine cannot do it (no such device, no compiler, no memory)
   4  a bug in kbench
+  130  interrupted
 """
 
 
@@ -81,10 +82,7 @@ def entry() -> NoReturn:
         code = 1
     except Exception:  # noqa: BLE001  the command line's top
         traceback.print_exc()
-        print(
-            "kbench: this is a bug; please report it with the output of kbench doctor --report",
-            file=sys.stderr,
-        )
+        print(f"kbench: {REPORT_IT}", file=sys.stderr)
         code = RefereeDied.exit_code
     sys.exit(code if isinstance(code, int) else 0)
 

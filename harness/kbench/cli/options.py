@@ -10,12 +10,18 @@ import click
 from kbench.errors import UsageFault
 from kbench.options import Option
 from kbench.records import Settings
-from kbench.settings import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+USUAL_WORKLOAD = "cpu on the CPU where there is one, else default"
+root_option = click.option(
+    "--root",
+    metavar="FOLDER",
+    help="The folder that holds problems/ and solutions/.  [KBENCH_ROOT, else the nearest above that has problems/]",
+)
 
-def settings_options(options: Iterable[Option] = OPTIONS) -> Callable[[Command], Command]:
+
+def settings_options(options: Iterable[Option]) -> Callable[[Command], Command]:
     """Decorates a command with an option for each; absent ones arrive as None."""
 
     def decorate(command: Command) -> Command:
@@ -26,15 +32,10 @@ def settings_options(options: Iterable[Option] = OPTIONS) -> Callable[[Command],
     return decorate
 
 
-def given(values: dict[str, Any], options: Iterable[Option] = OPTIONS) -> dict[str, Any]:
+def given(values: dict[str, Any], options: Iterable[Option]) -> dict[str, Any]:
     """Takes the settings out of a command's arguments: those that were given, by their names."""
     found = {option.name: values.pop(option.field) for option in options}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def fields(named: dict[str, Any]) -> dict[str, Any]:
-    """Settings by name as the fields of `Settings`."""
-    return {option.field: named[option.name] for option in OPTIONS if option.name in named}
 
 
 def _decorator(option: Option) -> Callable[[Command], Command]:

@@ -15,7 +15,7 @@ import click
 from kbench import catalog, machine, units
 from kbench.build import cache, turn
 from kbench.cli import sweep_progress, tables
-from kbench.cli.options import given, settings_options
+from kbench.cli.options import given, root_option, settings_options
 from kbench.cli.preview import preview
 from kbench.errors import KbenchError, UsageFault
 from kbench.report import board
@@ -51,13 +51,20 @@ are above the environment, which is above the file.
 
 @click.command("run", help=HELP, short_help="Evaluate many pairs, as a configuration says.")
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), metavar="FOLDER", help="[results/NAME below the root]")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where results go.  [results/NAME below the root]",
+)
 @click.option("--dry-run", is_flag=True, help="Show the pairs, what is done already and an estimate; run nothing.")
 @click.option("-k", "pattern", metavar="PATTERN", help="Only pairs whose name holds this, or fits it as a glob.")
 @click.option("--shard", metavar="I/N", help="Only the I-th of N parts; which pairs those are never changes.")
-@click.option("--rerun", type=click.Choice(RERUNS), help="Also run again what is done but failed, is noisy, or all.")
+@click.option(
+    "--rerun", type=click.Choice(RERUNS), help="Run again also what is done: what failed, what is noisy, or all."
+)
 @click.option("--max-failures", type=click.IntRange(min=1), metavar="N", help="Stop after so many that did not pass.")
-@click.option("--root", metavar="FOLDER", help="The folder that holds problems/ and solutions/.")
+@root_option
 @settings_options((*MATRIX, *OPTIONS))
 def command(
     config: Path,
@@ -77,8 +84,8 @@ def command(
     plan = planner.plan()
     document.mistakes += planner.mistakes
     document.demand_none()
-    pairs = _chosen(plan, pattern, shard)
     _warn(plan)
+    pairs = _chosen(plan, pattern, shard)
     folder = output or _folder(wanted, found_root, shard)
     if dry_run:
         return preview(pairs, devices, lambda names: _crew(names, found_root, False, {}, False), folder, rerun)
@@ -151,9 +158,10 @@ def _chosen(plan: Plan, pattern: str | None, shard: str | None) -> list[Pair]:
         pairs = matching(pairs, pattern)
     if shard:
         pairs = of_shard(pairs, *_shard(shard))
+    if not plan.pairs:
+        raise UsageFault("no solution of these problems", "see kbench list, and what the configuration chooses")
     if not pairs and not shard:
-        what = f"-k {pattern} leaves no pair" if pattern and plan.pairs else "no solution of these problems"
-        raise UsageFault(what, "see kbench list, and kbench run --dry-run")
+        raise UsageFault(f"-k {pattern} leaves no pair", "kbench run --dry-run without -k shows their names")
     return pairs
 
 
