@@ -56,7 +56,7 @@ class Local:
         outcome: Outcome = self.channel.receive(Outcome)
         assert outcome.machine is None, outcome.machine
         self.outcomes.append(outcome)
-        return BuildReply(outcome.key, outcome.log if outcome.sha256 is None else None, outcome.with_glue)
+        return BuildReply(outcome.log if outcome.sha256 is None else None, outcome.with_glue)
 
     def take_fds(self, count: int) -> list[int]:
         fds = self.channel.take_fds(count)

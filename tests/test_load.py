@@ -41,7 +41,7 @@ class Worker:
         self.asked.append(order)
         if not self.works:
             raise Stopped(Ruling("load_failed", "no Model"))
-        return Loaded(entry="Model", changed=())
+        return Loaded(changed=())
 
 
 def loader(worker: Worker, seconds: dict[str, float], fresh: Worker | None = None, **asked: Any) -> Loader:

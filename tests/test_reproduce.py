@@ -4,10 +4,9 @@ import shlex
 
 import click
 from kbench.cli import eval as command
-from kbench.records import Check, Mismatch, Settings
-from kbench.referee.contest import TIMED as REFEREES
+from kbench.records import TIMED_CALL, Check, Mismatch, Settings
 from kbench.report import reproduce
-from kbench.report.reproduce import TIMED, USUAL
+from kbench.report.reproduce import USUAL
 from made import result
 from msgspec import structs
 
@@ -35,6 +34,5 @@ def test_what_is_usual_is_not_said() -> None:
 def test_what_failed_runs_under_its_own_seeds() -> None:
     wrong = structs.replace(result(verdict="wrong"), seeds=(11, 22))
     assert reproduce.command(wrong).endswith("--seed 11")
-    check = Check(1, 1, 1, None, None, None, None, mismatch=Mismatch("output", TIMED, "off"))
+    check = Check(1, 1, 1, None, None, None, None, mismatch=Mismatch("output", TIMED_CALL, "off"))
     assert reproduce.command(structs.replace(wrong, check=check)).endswith("--seed 22")
-    assert TIMED == REFEREES

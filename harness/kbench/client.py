@@ -14,7 +14,7 @@ from kbench.errors import KbenchError, MachineFault, RefereeDied
 from kbench.hosted import START_S, Hosted, Watch
 from kbench.records import Linted, Result
 from kbench.referee.events import Complete, Entered, Evaluate, Finding, FromReferee, Lint, Prepare, Prepared, Ready
-from kbench.settings import DEADLINES, LONGEST_WAIT_S, Settings, checked
+from kbench.settings import DEADLINES, LONGEST_WAIT_S, Settings, checked, deadlines
 
 GRACE_S = 10.0
 
@@ -143,7 +143,7 @@ class Referee:
 
     def _collect(self, asked: Evaluate, watch: Watch, found: Callable[[Result], None]) -> list[Result]:
         results: list[Result] = []
-        longest = {**DEADLINES["cuda"], **asked.settings.timeouts}
+        longest = deadlines(asked.settings, "cuda")
         patience = longest["total"] + 2 * longest["build"] + LONGEST_WAIT_S
         while True:
             entered = self.host.entered

@@ -13,15 +13,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import IO
 
-from kbench.errors import BY_NAME, KbenchError, ProblemFault, RefereeDied
+from kbench.errors import BY_NAME, REPORT_IT, KbenchError, ProblemFault, RefereeDied
 from kbench.referee.events import Entered, Failed, FromReferee, Ready, ToReferee
 from kbench.wire import Channel, Closed, Late
 
 START_S = 180.0
 END_S = 5.0
 MOST_NOISE = 8000
-# numpy's threads would be alive when the zygote forks. And threads that wait for work must not spin for long:
-# those of one process would take the cores that the timed work of another needs.
+# numpy's threads would be alive when the zygote forks.
 # torch.utils.cpp_extension asks on import whether CUDA is there: through NVML, or no fork could use CUDA later.
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -64,7 +63,7 @@ class Hosted:
         try:
             self._channel.send(message)
         except Closed:
-            raise self._died("start") from None
+            raise self._died() from None
 
     def receive(self, timeout: float | None, problem: str = "") -> FromReferee:
         """The next message. That it failed is raised, and so is that it ended or does not answer."""
@@ -114,10 +113,12 @@ class Hosted:
     def _late(self, problem: str) -> KbenchError:
         if self.entered.limit_s:
             what = f"{problem}: it hangs {self.entered.detail}: more than {self.entered.limit_s:g} s"
-            return ProblemFault(what, "mend the problem, or raise --timeout load=SECONDS")
-        return RefereeDied(f"the referee does not answer in stage {self.entered.stage}", _report_it())
+            return ProblemFault(
+                what, "mend the problem, or give it time: kbench eval and kbench run take --timeout load=SECONDS"
+            )
+        return RefereeDied(f"the referee does not answer in stage {self.entered.stage}", REPORT_IT)
 
-    def _died(self, problem: str) -> KbenchError:
+    def _died(self, problem: str = "") -> KbenchError:
         assert self.process
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(END_S)
@@ -125,7 +126,7 @@ class Hosted:
         if self.entered.limit_s:
             what = f"{problem}: it ends the process ({how}) {self.entered.detail}"
             return ProblemFault(what, "a problem file must neither exit nor crash")
-        return RefereeDied(f"the referee ended ({how}) in stage {self.entered.stage}\n{self._tail()}", _report_it())
+        return RefereeDied(f"the referee ended ({how}) in stage {self.entered.stage}\n{self._tail()}", REPORT_IT)
 
     def _tail(self) -> str:
         if not self._noise:
@@ -138,7 +139,3 @@ def _how(code: int | None) -> str:
     if code is None:
         return "no exit code"
     return f"by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _report_it() -> str:
-    return "this is a bug in kbench; please report it with the output of kbench doctor --report"

@@ -82,7 +82,6 @@ class Forget(Record, frozen=True, tag=True):
 class BuildReply(Record, frozen=True, tag=True):
     """The artifact comes along as a descriptor, unless the build failed; after it the glue, where it needs that."""
 
-    name: str
     error: str | None
     with_glue: bool = False
     ahead: bool = False  # built for another machine: nothing comes along, nothing of it can be called here
@@ -123,7 +122,6 @@ class BuildAsk(Record, frozen=True, tag=True):
 
 
 class Loaded(Record, frozen=True, tag=True):
-    entry: str
     changed: tuple[str, ...]  # process-wide settings
 
 

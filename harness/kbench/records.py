@@ -47,7 +47,7 @@ class Settings(Record, frozen=True):
     seed: int | None = None
     require_jail: bool = False
     build: BuildMode = "auto"
-    keep: str | None = None  # a folder that receives the worker's scratch and the build logs
+    keep: str | None = None  # a folder that receives the worker's scratch
 
 
 class Run(Record, frozen=True):
@@ -141,6 +141,9 @@ class Build(Record, frozen=True):
     cached: bool
     path: Literal["light", "full", "none"]
     extensions: tuple[Extension, ...] = ()
+
+
+TIMED_CALL = "a timed call"  # what a mismatch has for a trial where it is of the timed rounds
 
 
 class Mismatch(Record, frozen=True):

@@ -9,8 +9,8 @@ from kbench import reply
 from kbench.catalog import FOLDER_ENTRY
 from kbench.errors import UsageFault
 from kbench.records import Record
+from kbench.settings import ENTRIES
 
-ENTRIES = ("ModelNew", "Model")
 REPLY_SUFFIXES = (".md", ".txt")
 TEXT_SUFFIXES = (".py", ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".inl")
 MAX_TEXT = 4 * 2**20

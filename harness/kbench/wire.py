@@ -118,6 +118,6 @@ def readable(sock: socket.socket, seconds: float | None) -> bool:
     return bool(poll.poll(None if seconds is None else seconds * 1000))
 
 
-def pair(left_accepts_fds: bool = False, right_accepts_fds: bool = False) -> tuple[Channel, Channel]:
+def pair(right_accepts_fds: bool = False) -> tuple[Channel, Channel]:
     left, right = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    return Channel(left, left_accepts_fds), Channel(right, right_accepts_fds)
+    return Channel(left), Channel(right, right_accepts_fds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import re
 import resource
 from pathlib import Path
@@ -13,6 +13,7 @@ import torch
 from kbench.device import memory, threads
 from kbench.device.gate import BlockingGate, Gate
 from kbench.device.telemetry import HostProbe, Probe
+from kbench.jail import census
 from kbench.machine import available_memory, total_memory, usable_cores
 from kbench.records import DeviceInfo
 
@@ -51,8 +52,7 @@ class Cpu:
         return available_memory()
 
     def held_bytes(self) -> int:
-        resident, shared = map(int, Path("/proc/self/statm").read_text().split()[1:3])
-        return (resident - shared) * mmap.PAGESIZE
+        return census.private_bytes(os.getpid())
 
     def most_held_bytes(self) -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

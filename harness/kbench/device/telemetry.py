@@ -33,7 +33,7 @@ class Probe(Protocol):
 
 
 class HostProbe:
-    """On the CPU only its load is told, as a foreign share of the cores."""
+    """A CPU tells nothing: no clocks, and not who else uses it."""
 
     def sample(self) -> Telemetry | None:
         return None

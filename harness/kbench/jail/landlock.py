@@ -17,7 +17,7 @@ from pathlib import Path
 from kbench.jail import linux
 
 EXECUTE, WRITE, READ, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
 ALL_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 ON_FILES = EXECUTE | WRITE | READ | TRUNCATE | IOCTL_DEV
 BIND_AND_CONNECT_TCP = 3

@@ -80,7 +80,7 @@ def _keep(plan: Plan, control: Channel, keep: tuple[int, ...], main: Callable[[]
     harden()
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     _close_all_but((2, control.fileno(), reader))
-    control.send(Up(keeper=os.getpid()))
+    control.send(Up())
     Keeper(control, reader, worker, plan.limits, scratch, owns_pids="pid" in applied).run()
 
 

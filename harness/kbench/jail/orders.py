@@ -36,7 +36,7 @@ ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep | Freeze
 
 
 class Up(Record, frozen=True, tag=True):
-    keeper: int
+    """The keeper is there, and the jail around it."""
 
 
 class Placed(Record, frozen=True, tag=True):

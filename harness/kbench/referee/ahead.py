@@ -12,7 +12,7 @@ from kbench.referee.builds import Builds
 from kbench.referee.events import Prepare, Prepared
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.staff import Staff
-from kbench.settings import DEADLINES
+from kbench.settings import deadlines
 from kbench.wire import Channel
 
 
@@ -26,7 +26,7 @@ def prepare(staff: Staff, builder: Channel, asked: Prepare) -> Prepared:
 
 def _load(staff: Staff, builds: Builds, candidate: solution.Source, asked: Prepare) -> Ruling | None:
     """None where it was imported, and constructed, without a fault."""
-    seconds = {**DEADLINES["cuda"], **asked.settings.timeouts}
+    seconds = deadlines(asked.settings, "cuda")
     arguments = _arguments(staff, asked)
     handle = staff.hire()
     handle.builds = lambda ask: builds.build(ask, handle, seconds["build"])

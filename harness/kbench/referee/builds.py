@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from kbench.build import explain
+from kbench.build import explain, toolchain
 from kbench.build.job import LIGHT_REFUSAL
 from kbench.build.request import Outcome, Request
 from kbench.device.interface import Device
-from kbench.errors import MachineFault, RefereeDied, UsageFault
+from kbench.errors import REPORT_IT, MachineFault, RefereeDied, UsageFault
 from kbench.protocol import BuildAsk, BuildReply
 from kbench.records import Build, BuildError, BuildMode, Extension
 from kbench.referee import ruling
@@ -68,13 +68,13 @@ class Builds:
             if self.mode == "light" and outcome.path != "full" and LIGHT_REFUSAL in outcome.log:
                 raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
             handle.failed_build = f"extension {ask.name!r}: {explain.sentence(error)}"
-            return BuildReply(name=ask.name, error=outcome.log), []
+            return BuildReply(error=outcome.log), []
         files = self.builder.take_fds(2 if outcome.with_glue else 1)
         if for_elsewhere:
             for fd in files:
                 os.close(fd)
-            return BuildReply(name=ask.name, error=None, ahead=True), []
-        return BuildReply(name=ask.name, error=None, with_glue=outcome.with_glue), files
+            return BuildReply(error=None, ahead=True), []
+        return BuildReply(error=None, with_glue=outcome.with_glue), files
 
     def summary(self) -> Build:
         seconds = sum(extension.seconds for extension in self.extensions)
@@ -92,16 +92,14 @@ class Builds:
             outcome: Outcome = self.builder.receive(Outcome, seconds + LONGEST_WAIT_S + GRACE_S)
             return outcome
         except (Closed, Late, Malformed) as error:
-            raise RefereeDied(
-                f"the builder does not answer: {error}", "run again; report it with kbench doctor"
-            ) from None
+            raise RefereeDied(f"the builder does not answer: {error}", REPORT_IT) from None
 
     def _arch_list(self) -> str | None:
         # What torch itself would choose beside this GPU; the builder's jail has none to look at.
         if self.ahead is not None:
             return self.ahead
         capability = self.device.info().capability
-        return f"{capability}+PTX" if capability else None
+        return toolchain.arch_list(capability) if capability else None
 
 
 def _wants_cuda(ask: BuildAsk) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from kbench import tree
-from kbench.records import Mismatch
+from kbench.records import TIMED_CALL, Mismatch
 from kbench.referee import check, mismatch, numerics, ruling, structure
 from kbench.referee.arena import Plan
 from kbench.referee.busy import Watch
@@ -23,7 +23,6 @@ from kbench.settings import EAGER
 
 # Rows are compared in groups: small ones together, so that few steps do; large ones while they are in the cache.
 GROUP_BYTES = {"cpu": 2 * 2**20, "cuda": 256 * 2**20}
-TIMED = "a timed call"
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ class Contest:
         outputs = one.side.arena.plan.outputs
         assert isinstance(outputs, tree.Nest)
         output = tree.rebuild(outputs.children[0], iter([stack[row] for stack in one.taken]))
-        check.judge_custom(self.case, given, output, TIMED)
+        check.judge_custom(self.case, given, output, TIMED_CALL)
 
     def _verify_varying(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         """Calls whose outputs differ in shape, one by one."""
@@ -158,7 +157,7 @@ class Contest:
             got = one.run.finished.odd.get(str(one.span.start + row), self.usual)
             off = structure.difference(wanted, got, "result")
             if off:
-                raise _wrong(Mismatch(output="structure", trial=TIMED, summary=off))
+                raise _wrong(Mismatch(output="structure", trial=TIMED_CALL, summary=off))
             if self.case.reference.settings.check is not None:
                 self._judge_custom(one, self.contents.call(stacks, row)[0], row)
                 continue
@@ -181,7 +180,7 @@ class Contest:
         """What is off must be where the reference jumps."""
         given, upstream = self.contents.call(stacks, row)
         if self.case.settled(number, given, upstream, out, right, bound) is None:
-            raise _wrong(mismatch.explain(out, right, bound, name, TIMED))
+            raise _wrong(mismatch.explain(out, right, bound, name, TIMED_CALL))
 
     def _verify_inputs(self, one: Done, expected: list[Expected], rows: range, stacks: list[torch.Tensor]) -> None:
         assert one.side.arena is not None
@@ -195,12 +194,12 @@ class Contest:
                 self.case, f"inputs[{number}]", view[here], old, torch.stack(after) if changed else old
             )
             if off:
-                raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED, summary=off))
+                raise _wrong(Mismatch(output=f"inputs[{number}]", trial=TIMED_CALL, summary=off))
 
 
 def _late_outputs() -> Stopped:
     summary = "its outputs changed after it said that it was done: it answers before the work is finished"
-    return _wrong(Mismatch(output="output", trial=TIMED, summary=summary))
+    return _wrong(Mismatch(output="output", trial=TIMED_CALL, summary=summary))
 
 
 def _wrong(what: Mismatch) -> Stopped:

@@ -35,7 +35,6 @@ from kbench.referee.check import Findings
 from kbench.referee.ruling import Ruling
 from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION
-from kbench.referee.size import Size
 from kbench.referee.staff import Staff
 from kbench.referee.times import Times
 from kbench.report import warn
@@ -68,7 +67,6 @@ class Draft:
         self.asked = asked
         self.custom_kernel: bool | float = False
         self.findings = Findings()
-        self.size = Size(0, 0)
         self.weights: str | None = None
         self.changed: tuple[str, ...] = ()
         self.calls = 0

@@ -112,13 +112,12 @@ class Evaluation:
         """The exam, which may have to be another one, and the instance that is timed."""
         solution, word = self._solution(), self._word
         sitting = Sitting(solution, self.staff, self.exams, self.stages, self.draft, self.asked, word)
-        # The second instance has other weights: what was kept from the first one is wrong now. It is also the one
-        # that is timed.
         constructed = sitting.construct(exam, "first")
         if not exam.instances.suits(constructed):
             exam = self._renewed(exam)
             constructed = sitting.construct(exam, "first")
         sitting.check(exam, "first", constructed)
+        # The second has other weights: what was kept from the first is wrong now. It is also the one that is timed.
         constructed = sitting.construct(exam, "second")
         if not exam.instances.suits(constructed):
             raise Stopped(Ruling("wrong", "its parameters and buffers differ from one construction to the next"))

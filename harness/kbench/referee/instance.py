@@ -150,7 +150,7 @@ class Instances:
             case.full_precision = self.reference.settings.precision == "full"
             given = self.reference.draw(self.seeds.for_use("inputs", name, 0))
             self._complete(case, given, constructed if signature.loaded else None)
-            first = truth.prepare(case, given, f"trial 1 of the {name.split('-')[0]} instance")
+            first = truth.prepare(case, given, f"trial 1 of the {name} instance")
             truth.demand_sound(case, first)
         parts = [given, case.upstream] if case.upstream is not None else given
         skeleton = tree.describe(parts, strides=True)

@@ -31,7 +31,7 @@ from kbench.referee.exams import Exams
 from kbench.referee.lint import Linter
 from kbench.referee.staff import Staff
 from kbench.referee.switches import put_back
-from kbench.settings import DEADLINES
+from kbench.settings import DEADLINES, deadlines
 from kbench.wire import Channel
 
 SIDES = 2
@@ -89,7 +89,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, exams: Exams, ask
         staff.demand_jail()
     staff.spares = SPARES if asked.more else 0
     source = problem.read(Path(asked.problem), asked.problem_id)
-    patience = {**DEADLINES[device.kind], **asked.settings.timeouts}["load"]
+    patience = deadlines(asked.settings, device.kind)["load"]
     client.send(Entered("problem", "while it is imported", patience))
     of_problem = exams.begin(source, lambda: _settings(source, device))
     if of_problem.grad:

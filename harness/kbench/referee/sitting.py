@@ -101,7 +101,6 @@ class Sitting:
     def _open(self, exam: Exam, instance: Instance) -> None:
         self.staff.make_room()
         plan = exam.open(instance)
-        self.draft.size = exam.size
         fresh = [side for side in (*exam.baselines, self.solution) if side.arena is None]
         self.staff.device.hand_back()
         try:

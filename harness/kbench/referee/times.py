@@ -16,7 +16,7 @@ LEAST_MS = 1e-3  # below a microsecond a round says nothing about a call
 
 @dataclass
 class Times:
-    """All series of one evaluation. What `waits`, waits for its host in a call, as a trace has shown."""
+    """All series of one evaluation. Methods take `waits`: whether a trace showed that a call waits for its host."""
 
     kind: str  # of the device
     series: list[Series] = field(default_factory=list)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 
 from kbench.options import Option
-from kbench.records import Result, Settings
+from kbench.records import TIMED_CALL, Result, Settings
 from kbench.settings import OPTIONS
 
 USUAL = Settings()
-TIMED = "a timed call"
 
 
 def command(result: Result) -> str:
@@ -26,7 +25,7 @@ def command(result: Result) -> str:
         if value != getattr(USUAL, option.field):
             parts += _given(option, value)
     if not result.passed and result.seeds:
-        in_timing = result.check and result.check.mismatch and result.check.mismatch.trial == TIMED
+        in_timing = result.check and result.check.mismatch and result.check.mismatch.trial == TIMED_CALL
         parts += ["--seed", str(result.seeds[-1 if in_timing else 0])]
     return shlex.join(parts)
 

@@ -17,7 +17,7 @@ from kbench.records import Result
 from kbench.report import board
 from kbench.report.standing import baselines, groups
 from kbench.sweep.events import Place
-from kbench.sweep.store import Store, read
+from kbench.sweep.store import FREE_SOME, Store, read
 
 LEAST_S = 2.0  # between two writings of the leaderboards, unless the run is over
 
@@ -71,8 +71,7 @@ class Folder:
                 file.write(text)
             Path(file.name).replace(self.path / name)
         except OSError as error:
-            fix = "free some disk, then run the same command again: what is saved is not run twice"
-            raise MachineFault(f"cannot write {self.path / name}: {error.strerror}", fix) from None
+            raise MachineFault(f"cannot write {self.path / name}: {error.strerror}", FREE_SOME) from None
 
 
 def _slim(result: Result) -> Result:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from kbench.build import toolchain
 from kbench.client import Referee
 from kbench.errors import UsageFault
 from kbench.records import DeviceInfo, Environment, Result, Run, Settings
@@ -96,10 +97,10 @@ class Ahead:
         if self.built.has(pair, place) or not self.built.may_build(pair):
             return
         capability = place[0].capability
-        arch_list = f"{capability}+PTX" if capability else ""
+        archs = toolchain.arch_list(capability) if capability else ""
         with self.quiet.building() if "cpu" in self.places else contextlib.nullcontext():
             self._referee = self._referee or Referee("cpu", _text(self.root), self.cores, tied=True)
-            prepared = self._referee.build(pair.solution, arch_list, pair.settings, Path(pair.problem))
+            prepared = self._referee.build(pair.solution, archs, pair.settings, Path(pair.problem))
         self.built.note(pair, place, prepared)
 
     def close(self) -> None:

@@ -12,9 +12,9 @@ from kbench import catalog, problem, solution
 from kbench.errors import KbenchError, UsageFault
 from kbench.options import nearest
 from kbench.records import Record, Settings
-from kbench.settings import EAGER, OPTIONS
+from kbench.settings import EAGER, fields
 from kbench.sweep.config import HERE, Config, Override, SolutionSet, Wanted
-from kbench.sweep.document import Mistake, Spot
+from kbench.sweep.document import Mistake
 from kbench.sweep.pair import Kind, Pair
 
 
@@ -192,13 +192,13 @@ class Planner:
         hint = nearest(wanted.text, [*known, *shorts])
         if wanted.spot is None:
             raise UsageFault(text + hint, "see kbench list")
-        self.mistakes.append(Mistake(wanted.spot or Spot(1, 1), text + hint))
+        self.mistakes.append(Mistake(wanted.spot, text + hint))
 
 
 def _as_settings(named: dict[str, Any], of_problem: tuple[str, ...]) -> Settings:
-    fields = {option.field: named[option.name] for option in OPTIONS if option.name in named}
-    baselines = fields.pop("baselines", None) or of_problem
-    return Settings(**fields, baselines=tuple(dict.fromkeys((EAGER, *baselines))))
+    values = fields(named)
+    baselines = values.pop("baselines", None) or of_problem
+    return Settings(**values, baselines=tuple(dict.fromkeys((EAGER, *baselines))))
 
 
 def _fits(name: str, pattern: str) -> bool:

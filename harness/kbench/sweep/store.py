@@ -14,6 +14,7 @@ from kbench.errors import MachineFault, UsageFault
 from kbench.records import SCHEMA, Result
 
 RESULTS = "results.jsonl"
+FREE_SOME = "free some disk, then run the same command again: what is saved is not run twice"
 
 
 class Store:
@@ -53,8 +54,7 @@ class Store:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file.fileno(), before)
-            fix = "free some disk, then run the same command again: what is saved is not run twice"
-            raise MachineFault(f"cannot write a result to {self.path}: {error.strerror}", fix) from None
+            raise MachineFault(f"cannot write a result to {self.path}: {error.strerror}", FREE_SOME) from None
 
     def _cut(self) -> int:
         """Removes what a kill in the middle of a write left of a line; how many bytes that were."""

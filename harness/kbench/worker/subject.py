@@ -16,9 +16,8 @@ import torch
 from kbench import module, tree
 from kbench.device import memory
 from kbench.protocol import Construct, Constructed, Done, Load, Loaded, TakeWeights, offsets
-from kbench.settings import COMPILED
+from kbench.settings import COMPILED, ENTRIES
 
-ENTRIES = ("ModelNew", "Model")
 MODULE = "kbench_subject"
 
 
@@ -47,7 +46,7 @@ class Subject:
         loaded = module.execute(Path(order.path).read_text(), order.path, MODULE, overrides)
         name = _entry_name(loaded, order)
         self.entry = getattr(loaded, name)
-        return Loaded(entry=name, changed=_changes(self.settings))
+        return Loaded(changed=_changes(self.settings))
 
     def construct(self, order: Construct) -> Constructed:
         before = _flags()
