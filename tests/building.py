@@ -21,7 +21,7 @@ import torch
 import torch.utils.cpp_extension as cpp_extension
 from kbench import host
 from kbench.build import builder
-from kbench.build.request import Outcome, Request
+from kbench.build.request import BuildOutcome, Request
 from kbench.jail import layers
 from kbench.protocol import BuildAsk, BuildReply
 from kbench.records import BuildMode
@@ -45,7 +45,7 @@ class Local:
         self.mode: BuildMode = "auto"
         self.layers = tuple(sorted(layers.probe()[0]))
         self.asks: list[BuildAsk] = []
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[BuildOutcome] = []
         self.artifacts: list[bytes] = []
 
     def send(self, ask: BuildAsk) -> None:
@@ -53,7 +53,7 @@ class Local:
         self.channel.send(Request(ask, self.arch_list, self.layers, TIMEOUT_S, self.mode))
 
     def receive(self, _: Any) -> BuildReply:
-        outcome: Outcome = self.channel.receive(Outcome)
+        outcome: BuildOutcome = self.channel.receive(BuildOutcome)
         assert outcome.machine is None, outcome.machine
         self.outcomes.append(outcome)
         return BuildReply(outcome.log if outcome.sha256 is None else None, outcome.with_glue)
@@ -117,7 +117,7 @@ def arch() -> str | None:
     return ".".join(map(str, torch.cuda.get_device_capability())) + "+PTX"
 
 
-def made(local: Local, solution: Path, mode: BuildMode) -> tuple[Any, float, list[Outcome]]:
+def made(local: Local, solution: Path, mode: BuildMode) -> tuple[Any, float, list[BuildOutcome]]:
     """A model, the seconds its builds took, and their outcomes."""
     with intercepted(local, mode) as local:
         problem, module = imported(problem_of(solution), "problem"), imported(solution)

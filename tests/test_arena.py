@@ -10,7 +10,7 @@ import torch
 from kbench import tree
 from kbench.device.cpu import Cpu
 from kbench.device.memory import HostMemory
-from kbench.referee.arena import Arena, Plan
+from kbench.referee.arena import Arena, Layout
 
 SLOTS, LEAD, WORDS, WORD = 4, 3, 256, 77
 SPAN = slice(1, 3)
@@ -19,7 +19,7 @@ SPAN = slice(1, 3)
 @pytest.fixture
 def arena() -> Iterator[Arena]:
     shape = tree.describe([torch.zeros(8)])
-    made = Arena(Cpu(), Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
+    made = Arena(Cpu(), Layout(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
     yield made
     made.release()
 
@@ -41,7 +41,7 @@ class Small(Cpu):
 def test_where_there_is_no_room_for_all_of_it_nothing_stays() -> None:
     shape, device = tree.describe([torch.zeros(8)]), Small()
     with pytest.raises(MemoryError):
-        Arena(device, Plan(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
+        Arena(device, Layout(shape, shape, (), flush_bytes=4 * WORDS), SLOTS, LEAD)
     for memory in device.taken:
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(memory.fd)

@@ -18,7 +18,7 @@ import pytest
 from kbench import machine
 from kbench.build import builder, flags, jailed, refusal, toolchain, turn
 from kbench.build.cache import Cache, Entry, digest
-from kbench.build.request import Outcome, Request
+from kbench.build.request import BuildOutcome, Request
 from kbench.build.toolchain import Toolchain
 from kbench.errors import MachineFault
 from kbench.jail import layers
@@ -79,9 +79,9 @@ def ask(source: str, **changes: object) -> BuildAsk:
     return BuildAsk(**{**options, **changes})  # type: ignore[arg-type]
 
 
-def build(local: building.Local, asked: BuildAsk, seconds: float = 120.0, mode: str = "light") -> Outcome:
+def build(local: building.Local, asked: BuildAsk, seconds: float = 120.0, mode: str = "light") -> BuildOutcome:
     local.channel.send(Request(asked, None, local.layers, seconds, mode))  # type: ignore[arg-type]
-    outcome: Outcome = local.channel.receive(Outcome)
+    outcome: BuildOutcome = local.channel.receive(BuildOutcome)
     for fd in local.channel.take_fds(2):
         os.close(fd)
     return outcome
@@ -228,7 +228,7 @@ def test_two_that_need_the_same_build_it_once(tmp_path: Path, monkeypatch: pytes
     )
     both = [building.start(), building.start()]
     asked = ask(f"int f() {{ return {time.monotonic_ns()}L % 7; }}")
-    outcomes: list[Outcome] = []
+    outcomes: list[BuildOutcome] = []
     threads = [threading.Thread(target=lambda one=one: outcomes.append(build(one, asked))) for one in both]
     for thread in threads:
         thread.start()

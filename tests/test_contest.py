@@ -11,7 +11,7 @@ from conftest import AFFINE
 from kbench import problem, problem_settings, tree
 from kbench.device.cpu import Cpu
 from kbench.referee import check, numerics, truth
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 from kbench.referee.busy import Watch
 from kbench.referee.case import Case
 from kbench.referee.check import Findings
@@ -37,8 +37,8 @@ class Round:
         findings = Findings()
         check.note(findings, trial)
         skeleton = tree.describe(given)
-        plan = Plan(skeleton, trial.skeleton, (), 0)
-        self.contest = Contest(case, findings, tree.tensors(given), skeleton, Size(CALLS, CALLS), plan, Watch())
+        layout = Layout(skeleton, trial.skeleton, (), 0)
+        self.contest = Contest(case, findings, tree.tensors(given), skeleton, Size(CALLS, CALLS), layout, Watch())
         (self.inputs,), _ = self.contest.contents.fresh(3)
         self.right = self.inputs * model.weight.detach() + 1.0
         self.runs = 0

@@ -15,7 +15,7 @@ from kbench.sweep.crew import Crew
 from kbench.sweep.events import Entered, Faulted, Finished, Interrupted, Lost
 from kbench.sweep.folder import Folder
 from kbench.sweep.pair import Pair
-from kbench.sweep.run import Outcome, Sweep
+from kbench.sweep.run import Sweep, Tally
 from kbench.sweep.schedule import kind_of
 from kbench.sweep.store import Store, read
 from made import H200, TORCH, FakeJudge, NoBuilder, nothing, pair, raising
@@ -58,17 +58,17 @@ def run(
     retries: int = 1,
     max_failures: int | None = None,
     hold: Callable[[Crew], None] = nothing,
-) -> tuple[Outcome, Log]:
+) -> tuple[Tally, Log]:
     log = Log()
     crew = Crew(lambda device: FakeJudge(device, script, alive), 2, NoBuilder)
     sweep = Sweep(crew, list(devices), retries, log, max_failures=max_failures)
     with Folder(folder, "test") as kept:
         places = sweep.gather()
         hold(crew)
-        outcome = sweep.run(pairs, places, kept)
+        tally = sweep.run(pairs, places, kept)
         crew.join()
         kept.publish()
-    return outcome, log
+    return tally, log
 
 
 def solutions(count: int) -> list[Pair]:
@@ -76,8 +76,8 @@ def solutions(count: int) -> list[Pair]:
 
 
 def test_everything_is_done_once_and_not_again(tmp_path: Path) -> None:
-    outcome, _ = run(tmp_path, solutions(20))
-    assert (outcome.fresh, outcome.left, outcome.unjudged) == (20, 0, [])
+    tally, _ = run(tmp_path, solutions(20))
+    assert (tally.fresh, tally.left, tally.unjudged) == (20, 0, [])
     again, log = run(tmp_path, solutions(20))
     assert (again.fresh, len(again.results)) == (0, 20)
     assert log.said == ["done 20"]
@@ -92,8 +92,8 @@ def test_a_referee_that_dies_is_started_again_and_the_solution_is_not_blamed(tmp
         if of.solution_id == "s5" and deaths["s5"] == 1:
             raise RefereeDied("the referee ended (by SIGKILL)")
 
-    outcome, log = run(tmp_path, solutions(8), script)
-    assert outcome.fresh == 8 and not outcome.unjudged
+    tally, log = run(tmp_path, solutions(8), script)
+    assert tally.fresh == 8 and not tally.unjudged
     (fault,) = [line for line in log.said if "again" in line]
     elsewhere = "cuda:1" if fault.startswith("cuda:0") else "cuda:0"
     assert f"{elsewhere} s5" in log.said
@@ -106,8 +106,8 @@ def test_one_that_always_dies_is_not_judged_and_the_rest_is(tmp_path: Path) -> N
         if of.solution_id == "s2":
             raise RefereeDied("the referee ended")
 
-    outcome, _ = run(tmp_path, solutions(6), script)
-    assert [one.solution_id for one, _ in outcome.unjudged] == ["s2"]
+    tally, _ = run(tmp_path, solutions(6), script)
+    assert [one.solution_id for one, _ in tally.unjudged] == ["s2"]
     assert len(read(tmp_path)) == 5
 
 
@@ -125,9 +125,9 @@ def test_a_gpu_that_vanishes_hands_its_pairs_to_the_others(tmp_path: Path) -> No
         if device == "cuda:1" and gone.is_set():
             raise MachineFault("no such device here: cuda:1")
 
-    outcome, log = run(tmp_path, solutions(16), script, alive=alive)
+    tally, log = run(tmp_path, solutions(16), script, alive=alive)
     assert "lost cuda:1" in log.said
-    assert outcome.fresh == 16 and not outcome.unjudged
+    assert tally.fresh == 16 and not tally.unjudged
     assert {one.verdict for one in read(tmp_path)} == {"passed"}
 
 
@@ -139,11 +139,11 @@ def test_without_any_device_left_the_rest_is_said_to_be_unjudged(tmp_path: Path)
         if calls[device] > 9:
             raise MachineFault("the device is lost")
 
-    outcome, log = run(tmp_path, solutions(16), devices=("cuda:0",), alive=alive)
+    tally, log = run(tmp_path, solutions(16), devices=("cuda:0",), alive=alive)
     assert "lost cuda:0" in log.said
-    assert 0 < outcome.fresh < 16
-    assert outcome.fresh + len(outcome.unjudged) + outcome.left == 16
-    assert all(isinstance(fault, MachineFault) for _, fault in outcome.unjudged)
+    assert 0 < tally.fresh < 16
+    assert tally.fresh + len(tally.unjudged) + tally.left == 16
+    assert all(isinstance(fault, MachineFault) for _, fault in tally.unjudged)
 
 
 def test_a_machine_that_fails_one_problem_after_the_other_is_given_up(tmp_path: Path) -> None:
@@ -153,18 +153,18 @@ def test_a_machine_that_fails_one_problem_after_the_other_is_given_up(tmp_path: 
         tried.append(of.solution_id)
         raise MachineFault("no room for a worker's scratch", "free some disk")
 
-    outcome, log = run(tmp_path, [pair(f"p{n}", f"s{n}") for n in range(50)], script, devices=("cuda:0",))
+    tally, log = run(tmp_path, [pair(f"p{n}", f"s{n}") for n in range(50)], script, devices=("cuda:0",))
     assert "lost cuda:0" in log.said
     assert len(tried) <= 8
-    assert outcome.fresh == 0
-    assert len(outcome.unjudged) == 50
+    assert tally.fresh == 0
+    assert len(tally.unjudged) == 50
     assert read(tmp_path) == []
 
 
 @pytest.mark.parametrize("fault", [ProblemFault("bad"), UsageFault("bad"), DoesNotFit("too large")], ids=repr)
 def test_what_would_fail_again_is_not_tried_again(tmp_path: Path, fault: KbenchError) -> None:
-    outcome, log = run(tmp_path, [pair(f"p{n}", f"s{n}") for n in range(9)], raising(fault))
-    assert len(outcome.unjudged) == 9
+    tally, log = run(tmp_path, [pair(f"p{n}", f"s{n}") for n in range(9)], raising(fault))
+    assert len(tally.unjudged) == 9
     assert not [line for line in log.said if "again True" in line or "lost" in line]
 
 
@@ -178,8 +178,8 @@ def test_one_of_two_devices_missing_from_the_start(tmp_path: Path) -> None:
         if device == "cuda:1":
             raise MachineFault("no such device here: cuda:1")
 
-    outcome, log = run(tmp_path, solutions(8), alive=alive)
-    assert outcome.fresh == 8 and log.said[0] == "lost cuda:1"
+    tally, log = run(tmp_path, solutions(8), alive=alive)
+    assert tally.fresh == 8 and log.said[0] == "lost cuda:1"
 
 
 def test_gpus_that_differ_do_not_share_a_table(tmp_path: Path) -> None:
@@ -203,11 +203,11 @@ def test_an_interruption_finishes_what_runs_and_saves_it(tmp_path: Path) -> None
             crews[0].events.put(Interrupted())
         time.sleep(0.05)
 
-    outcome, log = run(tmp_path, solutions(20), script, hold=crews.append)
-    assert outcome.interrupted and "interrupted" in log.said
-    assert 1 <= outcome.fresh <= 4
-    assert outcome.fresh == len(read(tmp_path))
-    assert outcome.left == 20 - outcome.fresh
+    tally, log = run(tmp_path, solutions(20), script, hold=crews.append)
+    assert tally.interrupted and "interrupted" in log.said
+    assert 1 <= tally.fresh <= 4
+    assert tally.fresh == len(read(tmp_path))
+    assert tally.left == 20 - tally.fresh
 
 
 def test_a_disk_that_fills_stops_the_run_and_the_next_one_goes_on(
@@ -226,8 +226,8 @@ def test_a_disk_that_fills_stops_the_run_and_the_next_one_goes_on(
         run(tmp_path / "run", solutions(12))
     assert len(read(tmp_path / "run")) == 5
     monkeypatch.undo()
-    outcome, log = run(tmp_path / "run", solutions(12))
-    assert log.said[0] == "done 5" and outcome.fresh == 7
+    tally, log = run(tmp_path / "run", solutions(12))
+    assert log.said[0] == "done 5" and tally.fresh == 7
     assert len({one.solution.id for one in read(tmp_path / "run")}) == len(read(tmp_path / "run")) == 12
 
 
@@ -261,6 +261,6 @@ def test_pairs_of_a_kind_that_does_not_come_up_are_not_forgotten(tmp_path: Path)
             raise MachineFault("no such device here")
 
     pairs = [*solutions(4), pair("q", "c", device="cpu")]
-    outcome, _ = run(tmp_path, pairs, devices=("cpu", "cuda:0"), alive=alive)
-    assert outcome.fresh == 1
-    assert sorted(one.solution_id for one, _ in outcome.unjudged) == ["s0", "s1", "s2", "s3"]
+    tally, _ = run(tmp_path, pairs, devices=("cpu", "cuda:0"), alive=alive)
+    assert tally.fresh == 1
+    assert sorted(one.solution_id for one, _ in tally.unjudged) == ["s0", "s1", "s2", "s3"]

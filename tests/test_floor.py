@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from kbench.device.limits import Limits
+from kbench.device.limits import Rates
 from kbench.records import Floor
 from kbench.referee import floor
 
-H200 = Limits(bytes_per_s=4e12, operations_per_s=7e14)
+H200 = Rates(bytes_per_s=4e12, operations_per_s=7e14)
 
 
 def made(

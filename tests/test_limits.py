@@ -15,16 +15,16 @@ def test_what_was_measured_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (file,) = (tmp_path / "limits").iterdir()
     monkeypatch.setattr(limits, "measure", lambda _: pytest.fail("measured again"))
     assert limits.known(device, tmp_path) == found
-    other = limits.Limits(1e9, 2e9)
+    other = limits.Rates(1e9, 2e9)
     monkeypatch.setattr(limits, "measure", lambda _: other)
     for spoilt in (b"{torn", b'{"bytes_per_s": 0, "operations_per_s": 0}'):
         file.write_bytes(spoilt)
         assert limits.known(device, tmp_path) == other
-        assert msgspec.json.decode(file.read_bytes(), type=limits.Limits) == other
+        assert msgspec.json.decode(file.read_bytes(), type=limits.Rates) == other
 
 
 def test_no_memory_for_it_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def measure(_: object) -> limits.Limits:
+    def measure(_: object) -> limits.Rates:
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(limits, "measure", measure)

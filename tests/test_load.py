@@ -26,7 +26,7 @@ AFFINE = Path(__file__).parent / "fixtures" / "affine.py"
 class Worker:
     """It has room for a file, or none, and loads it, or does not."""
 
-    builds: Callable[[object], object]
+    answer_build: Callable[[object], object]
 
     def __init__(self, room: bool = True, works: bool = True) -> None:
         self.room, self.works = room, works
@@ -94,7 +94,7 @@ def test_a_solution_may_build_for_as_long_as_was_granted() -> None:
     solution_into(worker, SimpleNamespace(build=lambda *what: asked.append(what)))
     (order,) = worker.asked
     assert (order.entry, order.reference, order.compiled) == ("Mine", False, None)
-    worker.builds("kernels")
+    worker.answer_build("kernels")
     assert asked == [("kernels", worker, 12.0)]
 
 

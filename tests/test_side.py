@@ -7,7 +7,7 @@ import pytest
 import torch
 from kbench import tree
 from kbench.device.cpu import Cpu
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import SOLUTION, Side, patience
@@ -29,6 +29,6 @@ def test_a_worker_that_is_gone_before_it_has_its_arena(name: str, verdict: str) 
     side = Side(name, cast(Handle, handle), Cpu(), {})
     shape = tree.describe([torch.zeros(8)])
     with pytest.raises(Stopped) as stopped:
-        side.offer(Plan(shape, shape, (), 0), Size(2, 2))
+        side.offer(Layout(shape, shape, (), 0), Size(2, 2))
     assert stopped.value.ruling.verdict == verdict
     side.close()

@@ -11,8 +11,8 @@ GB, MB = 2**30, 2**20
 
 def chosen(kind: str, free: int, inputs: int, outputs: int, flush: int, call_s: float, sides: int = 2) -> Size:
     device = SimpleNamespace(kind=kind, cache_bytes=lambda: 32 * MB)
-    plan = SimpleNamespace(input_bytes=inputs, output_bytes=outputs, flush_bytes=flush)
-    return size(device, free, plan, sides, call_s)  # type: ignore[arg-type]
+    layout = SimpleNamespace(input_bytes=inputs, output_bytes=outputs, flush_bytes=flush)
+    return size(device, free, layout, sides, call_s)  # type: ignore[arg-type]
 
 
 def test_short_calls_are_many_and_long_ones_a_few() -> None:

@@ -41,8 +41,8 @@ class Fake:
         self.gpu, self.name, self.is_solution = gpu, name, name == "solution"
         self.device = SimpleNamespace(kind="cuda")
         self.handle = SimpleNamespace(freeze=lambda: gpu.frozen.add(name), thaw=lambda: gpu.frozen.discard(name))
-        plan = SimpleNamespace(flush_bytes=1)
-        self.arena = SimpleNamespace(plan=plan, outputs=[], take=lambda span: [], flush_once=gpu.flush)
+        layout = SimpleNamespace(flush_bytes=1)
+        self.arena = SimpleNamespace(layout=layout, outputs=[], take=lambda span: [], flush_once=gpu.flush)
         self.calls = 0
 
     def round(self, mode: str, stacks: Any, span: slice, word: int, generator: Any) -> Any:

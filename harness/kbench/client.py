@@ -11,9 +11,20 @@ from typing import Any
 from kbench import catalog
 from kbench.device.names import check_name
 from kbench.errors import KbenchError, MachineFault, RefereeDied
-from kbench.hosted import START_S, Hosted, Watch
+from kbench.hosted import START_S, Hosted
 from kbench.records import Linted, Result
-from kbench.referee.events import Complete, Entered, Evaluate, Finding, FromReferee, Lint, Prepare, Prepared, Ready
+from kbench.referee.events import (
+    Complete,
+    Entered,
+    Evaluate,
+    Evaluated,
+    FromReferee,
+    Lint,
+    Prepare,
+    Prepared,
+    Ready,
+    Tell,
+)
 from kbench.settings import DEADLINES, LONGEST_WAIT_S, Settings, checked, deadlines
 
 GRACE_S = 10.0
@@ -56,7 +67,7 @@ class Referee:
         solution: str | Path,
         workloads: Iterable[str] = (),
         settings: Settings | None = None,
-        watch: Watch = lambda _: None,
+        watch: Tell = lambda _: None,
         found: Callable[[Result], None] = lambda _: None,
         more: bool = True,
         named: str | None = None,
@@ -117,7 +128,7 @@ class Referee:
                     found.append(answer)
         return found
 
-    def start(self, watch: Watch = lambda _: None) -> Ready:
+    def start(self, watch: Tell = lambda _: None) -> Ready:
         """Makes sure that it is up; what it found there."""
         self.host.start(watch)
         assert self.host.ready
@@ -141,7 +152,7 @@ class Referee:
     def _patiently(self, problem: str) -> FromReferee:
         return self.host.receive(self.host.entered.limit_s or START_S, problem)
 
-    def _collect(self, asked: Evaluate, watch: Watch, found: Callable[[Result], None]) -> list[Result]:
+    def _collect(self, asked: Evaluate, watch: Tell, found: Callable[[Result], None]) -> list[Result]:
         results: list[Result] = []
         longest = deadlines(asked.settings, "cuda")
         patience = longest["total"] + 2 * longest["build"] + LONGEST_WAIT_S
@@ -150,7 +161,7 @@ class Referee:
             limit = entered.limit_s
             wait = limit + GRACE_S if limit else None if entered.stage == "lease" else patience
             message = self.host.receive(wait, asked.problem)
-            if isinstance(message, Finding):
+            if isinstance(message, Evaluated):
                 results.append(message.result)
                 found(message.result)
             elif isinstance(message, Entered):

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 from kbench.errors import BY_NAME, REPORT_IT, KbenchError, ProblemFault, RefereeDied
-from kbench.referee.events import Entered, Failed, FromReferee, Ready, ToReferee
+from kbench.referee.events import Entered, Failed, FromReferee, Ready, Tell, ToReferee
 from kbench.wire import Channel, Closed, Late
 
 START_S = 180.0
@@ -26,8 +26,6 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
-
-Watch = Callable[[Entered], None]
 
 
 class Hosted:
@@ -43,7 +41,7 @@ class Hosted:
         self._channel: Channel | None = None
         self._noise: IO[bytes] | None = None
 
-    def start(self, watch: Watch) -> None:
+    def start(self, tell: Tell) -> None:
         """Makes sure that it is up."""
         if self.process and self.process.poll() is None:
             return
@@ -53,7 +51,7 @@ class Hosted:
         theirs.close()
         self._channel = Channel(ours)
         self.entered = Entered("start")
-        watch(self.entered)
+        tell(self.entered)
         ready = self.receive(START_S)
         assert isinstance(ready, Ready)
         self.ready = ready

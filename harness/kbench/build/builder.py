@@ -15,7 +15,7 @@ from msgspec import structs
 
 from kbench import machine
 from kbench.build import cache, explain, jailed, job, refusal, standins, toolchain, turn
-from kbench.build.request import Outcome, Request
+from kbench.build.request import BuildOutcome, Request
 from kbench.errors import KbenchError, UsageFault
 from kbench.jail import linux
 from kbench.settings import BUILD_WAIT_S, GLUE_TIMEOUT_S
@@ -64,7 +64,7 @@ class Builder:
         self.tools = tools
         self.why_no_glue: str | None = None  # kept: what does not build once is not tried again and again
 
-    def build(self, request: Request) -> tuple[Outcome, list[Path]]:
+    def build(self, request: Request) -> tuple[BuildOutcome, list[Path]]:
         """The outcome and the files that go with it."""
         began = time.monotonic()
         key = self._key(request)
@@ -72,10 +72,10 @@ class Builder:
         if found is None:
             refused = refusal.of(request.ask)
             if refused or request.flags_only:
-                return self._with_log(Outcome(key, False, 0.0, None, refused or "")), []
+                return self._with_log(BuildOutcome(key, False, 0.0, None, refused or "")), []
             failed = self.store.failure(key)
             if failed is not None:
-                return msgspec.json.decode(failed, type=Outcome), []
+                return msgspec.json.decode(failed, type=BuildOutcome), []
             missing = refusal.missing(request.ask, self.tools)
             if missing:
                 return _machine(*missing), []
@@ -99,7 +99,7 @@ class Builder:
         glue = self.store.find(found[0].glue)
         return (found[0], [found[1], glue[1]]) if glue else None
 
-    def _make(self, request: Request, key: str, began: float) -> tuple[Outcome, list[Path]]:
+    def _make(self, request: Request, key: str, began: float) -> tuple[BuildOutcome, list[Path]]:
         glue = None if request.mode == "full" else self._glue(request)
         made = self._compile(request, glue[1] if glue else None)
         if made is None:
@@ -107,7 +107,7 @@ class Builder:
         seconds = time.monotonic() - began
         if made.artifact is None:
             late = made.log == "" and made.seconds >= request.timeout_s
-            outcome = Outcome(key, False, seconds, None, made.log, made.path, made.why_full, timed_out=late)
+            outcome = BuildOutcome(key, False, seconds, None, made.log, made.path, made.why_full, timed_out=late)
             outcome = self._with_log(outcome)
             if not late and not any(sign in made.log for sign in NOT_THE_SOURCES):
                 self.store.note_failure(key, msgspec.json.encode(structs.replace(outcome, cached=True)))
@@ -126,7 +126,7 @@ class Builder:
         files = [artifact, glue[1]] if glue and entry.glue else [artifact]
         return _outcome(key, entry, cached=False, seconds=seconds), files
 
-    def _with_log(self, outcome: Outcome) -> Outcome:
+    def _with_log(self, outcome: BuildOutcome) -> BuildOutcome:
         kept = self.store.keep_log(outcome.key, outcome.log) if outcome.log else None
         return structs.replace(outcome, log_file=kept)
 
@@ -176,8 +176,8 @@ class Builder:
             return jailed.compiled(request.layers, order, seconds, glue) if mine else None
 
 
-def _outcome(key: str, entry: cache.Entry, cached: bool, seconds: float) -> Outcome:
-    return Outcome(
+def _outcome(key: str, entry: cache.Entry, cached: bool, seconds: float) -> BuildOutcome:
+    return BuildOutcome(
         key=key,
         cached=cached,
         seconds=seconds,
@@ -190,10 +190,10 @@ def _outcome(key: str, entry: cache.Entry, cached: bool, seconds: float) -> Outc
     )
 
 
-def _machine(what: str, fix: str | None) -> Outcome:
-    return Outcome("", False, 0.0, None, "", machine=what, fix=fix)
+def _machine(what: str, fix: str | None) -> BuildOutcome:
+    return BuildOutcome("", False, 0.0, None, "", machine=what, fix=fix)
 
 
-def _reply(requests: Channel, outcome: Outcome, files: list[Path]) -> None:
+def _reply(requests: Channel, outcome: BuildOutcome, files: list[Path]) -> None:
     with jailed.opened(files) as fds:
         requests.send(outcome, fds)

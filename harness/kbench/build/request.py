@@ -19,7 +19,7 @@ class Request(Record, frozen=True):
     flags_only: bool = False  # nothing built from it could run here: only ask whether its flags are possible
 
 
-class Outcome(Record, frozen=True):
+class BuildOutcome(Record, frozen=True):
     """What became of it. The artifact comes along as a descriptor where there is one, then the glue it needs."""
 
     key: str

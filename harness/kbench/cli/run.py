@@ -33,7 +33,7 @@ from kbench.sweep.kept import Shelf
 from kbench.sweep.pair import Kind, Pair, matching, of_shard
 from kbench.sweep.plan import Plan, Planner
 from kbench.sweep.quiet import Quiet
-from kbench.sweep.run import RERUNS, Outcome, Rerun, Sweep
+from kbench.sweep.run import RERUNS, Rerun, Sweep, Tally
 from kbench.sweep.schedule import kind_of
 
 MOST_BUILDERS = 8
@@ -92,9 +92,9 @@ def command(
     with Folder(folder, wanted.name) as kept:
         if kept.store.torn:
             _say(f"cut off a torn last line of {units.size(kept.store.torn)}: that pair runs again")
-        outcome = _run(pairs, devices, wanted, found_root, kept, rerun, max_failures)
-    _tell(outcome, plan, kept)
-    return exit_code(outcome, plan)
+        tally = _run(pairs, devices, wanted, found_root, kept, rerun, max_failures)
+    _tell(tally, plan, kept)
+    return exit_code(tally, plan)
 
 
 def _run(
@@ -105,7 +105,7 @@ def _run(
     folder: Folder,
     rerun: Rerun | None,
     max_failures: int | None,
-) -> Outcome:
+) -> Tally:
     by_kind: dict[Kind, Place] = {}
     crew = _crew(devices, root, rerun == "all", by_kind, any(pair.grad for pair in pairs))
     watcher = sweep_progress.progress()
@@ -115,13 +115,13 @@ def _run(
     folder.describe(list(places.values()), {"name": wanted.name, "command": sys.argv[1:], "pairs": len(pairs)})
     before = signal.signal(signal.SIGINT, _interrupter(crew))
     try:
-        outcome = sweep.run(pairs, places, folder)
+        tally = sweep.run(pairs, places, folder)
         folder.publish()
     finally:
         signal.signal(signal.SIGINT, before)
         watcher.close()
     crew.join()
-    return outcome
+    return tally
 
 
 def _crew(devices: list[str], root: Path | None, afresh: bool, by_kind: dict[Kind, Place], gradients: bool) -> Crew:
@@ -186,35 +186,35 @@ def _warn(plan: Plan) -> None:
         _say(f"and {len(plan.strays) - 5} more are left out likewise")
 
 
-def _tell(outcome: Outcome, plan: Plan, folder: Folder) -> None:
-    for group in groups(outcome.results, EAGER):
+def _tell(tally: Tally, plan: Plan, folder: Folder) -> None:
+    for group in groups(tally.results, EAGER):
         tables.show(group, board.tables(group)[:2], strict=False)
-    for pair, fault in outcome.unjudged:
+    for pair, fault in tally.unjudged:
         _say(f"not judged: {pair.name}: {fault.message}" + (f"\n  fix: {fault.fix}" if fault.fix else ""))
-    failed = sum(not result.passed for result in outcome.results)
-    counts = f"{units.plural(len(outcome.results), 'result')} ({outcome.fresh} new), {failed} not passed"
-    parts = [counts, *_rest(outcome, plan)]
+    failed = sum(not result.passed for result in tally.results)
+    counts = f"{units.plural(len(tally.results), 'result')} ({tally.fresh} new), {failed} not passed"
+    parts = [counts, *_rest(tally, plan)]
     _say(f"{', '.join(parts)}; in {folder.path}")
-    if outcome.left or outcome.unjudged:
+    if tally.left or tally.unjudged:
         _say("the same command goes on with what is left")
 
 
-def _rest(outcome: Outcome, plan: Plan) -> Iterator[str]:
-    if outcome.unjudged:
-        yield f"{len(outcome.unjudged)} not judged"
-    if outcome.left:
-        yield f"{outcome.left} not reached ({outcome.stopped or 'no device is left'})"
+def _rest(tally: Tally, plan: Plan) -> Iterator[str]:
+    if tally.unjudged:
+        yield f"{len(tally.unjudged)} not judged"
+    if tally.left:
+        yield f"{tally.left} not reached ({tally.stopped or 'no device is left'})"
     if plan.faults:
         yield f"{units.plural(len(plan.faults), 'problem')} left out"
 
 
-def exit_code(outcome: Outcome, plan: Plan) -> int:
+def exit_code(tally: Tally, plan: Plan) -> int:
     """The worst of what happened; an interruption is what whoever caused it knows."""
-    if outcome.interrupted:
+    if tally.interrupted:
         return 130
-    faults: list[KbenchError] = [fault for _, fault in (*outcome.unjudged, *plan.faults)]
+    faults: list[KbenchError] = [fault for _, fault in (*tally.unjudged, *plan.faults)]
     codes = [fault.exit_code for fault in faults]
-    return max([*codes, 1 if any(not result.passed for result in outcome.results) else 0])
+    return max([*codes, 1 if any(not result.passed for result in tally.results) else 0])
 
 
 def _say(line: str) -> None:

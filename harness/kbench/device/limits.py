@@ -23,18 +23,18 @@ RUNS, WARM_UP = 8, 2
 LEAST = 1e6  # a file that says less is not one of ours
 
 
-class Limits(Record, frozen=True):
+class Rates(Record, frozen=True):
     bytes_per_s: Annotated[float, Meta(ge=LEAST)]  # read and written together
     operations_per_s: Annotated[float, Meta(ge=LEAST)]
 
 
-def known(device: Device, folder: Path | None) -> Limits | None:
+def known(device: Device, folder: Path | None) -> Rates | None:
     """What is kept of such a device, else what is measured now; None where there is no memory for that."""
     name = hashlib.sha256(repr(_kind_of(device)).encode()).hexdigest()[:16]
     file = folder / "limits" / f"{name}.json" if folder else None
     if file is not None:
         with contextlib.suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode(file.read_bytes(), type=Limits)
+            return msgspec.json.decode(file.read_bytes(), type=Rates)
     try:
         limits = measure(device)
     except (RuntimeError, MemoryError):
@@ -48,12 +48,12 @@ def known(device: Device, folder: Path | None) -> Limits | None:
     return limits
 
 
-def measure(device: Device) -> Limits:
+def measure(device: Device) -> Rates:
     where, count = device.torch_device, COPY_BYTES[device.kind]
     source = torch.zeros(count, dtype=torch.uint8, device=where)
     target = torch.empty_like(source)
     copying = _shortest(device, lambda: target.copy_(source))
-    return Limits(2 * count / copying, max(_rate(device, *product) for product in PRODUCTS[device.kind]))
+    return Rates(2 * count / copying, max(_rate(device, *product) for product in PRODUCTS[device.kind]))
 
 
 def _rate(device: Device, dtype: torch.dtype, side: int) -> float:

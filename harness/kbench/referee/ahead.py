@@ -29,7 +29,7 @@ def _load(staff: Staff, builds: Builds, candidate: solution.Source, asked: Prepa
     seconds = deadlines(asked.settings, "cuda")
     arguments = _arguments(staff, asked)
     handle = staff.hire()
-    handle.builds = lambda ask: builds.build(ask, handle, seconds["build"])
+    handle.answer_build = lambda ask: builds.build(ask, handle, seconds["build"])
     try:
         path = handle.place(candidate.path, candidate.text, candidate.folder)
         order = Load(path=path, entry=asked.settings.entry, device="cpu", threads=machine.usable_cores())

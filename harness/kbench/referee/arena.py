@@ -16,7 +16,7 @@ SAMPLES = 1024
 REGION_SAMPLES = 256
 
 
-class Plan:
+class Layout:
     """Sizes of one slot, from the shapes of inputs and outputs."""
 
     def __init__(self, inputs: Skeleton, outputs: Skeleton, gradients: tuple[str, ...], flush_bytes: int) -> None:
@@ -29,33 +29,33 @@ class Plan:
 
 
 class Arena:
-    def __init__(self, device: Device, plan: Plan, slots: int, lead: int) -> None:
+    def __init__(self, device: Device, layout: Layout, slots: int, lead: int) -> None:
         self.device = device
-        self.plan = plan
+        self.layout = layout
         self.slots = slots
         self._regions = slots + lead  # of the flush
         self._shared: list[Shared] = []
         with contextlib.ExitStack() as undo:
             undo.callback(self.release)
-            self._given = self._allocate(slots * plan.input_bytes)
-            self._taken = self._allocate(slots * plan.output_bytes)
-            flush_bytes = self._regions * plan.flush_bytes
-            self._flush = self._allocate(flush_bytes + ALIGNMENT) if plan.flush_bytes else None
-            self.inputs = _stacked_views(self._given.view, plan.inputs, slots, plan.input_bytes)
-            self.outputs = _stacked_views(self._taken.view, plan.outputs, slots, plan.output_bytes)
+            self._given = self._allocate(slots * layout.input_bytes)
+            self._taken = self._allocate(slots * layout.output_bytes)
+            flush_bytes = self._regions * layout.flush_bytes
+            self._flush = self._allocate(flush_bytes + ALIGNMENT) if layout.flush_bytes else None
+            self.inputs = _stacked_views(self._given.view, layout.inputs, slots, layout.input_bytes)
+            self.outputs = _stacked_views(self._taken.view, layout.outputs, slots, layout.output_bytes)
             undo.pop_all()
 
     def message(self) -> tuple[OpenArena, list[int]]:
         """What the worker is told, and the descriptors that come along."""
         order = OpenArena(
             slots=self.slots,
-            inputs=self.plan.inputs,
-            outputs=self.plan.outputs,
-            input_stride=self.plan.input_bytes,
-            output_stride=self.plan.output_bytes,
-            flush_bytes=self.plan.flush_bytes,
+            inputs=self.layout.inputs,
+            outputs=self.layout.outputs,
+            input_stride=self.layout.input_bytes,
+            output_stride=self.layout.output_bytes,
+            flush_bytes=self.layout.flush_bytes,
             lead=self._regions - self.slots,
-            gradients=self.plan.gradients,
+            gradients=self.layout.gradients,
         )
         return order, [memory.fd for memory in self._shared]
 
@@ -66,14 +66,14 @@ class Arena:
 
     def poison(self, span: slice, word: int) -> None:
         """Outputs hold garbage before every call, never what a lazy solution could leave as it is."""
-        stride = self.plan.output_bytes
+        stride = self.layout.output_bytes
         self._taken.view[span.start * stride : span.stop * stride].view(torch.int32).fill_(word)
 
     def fill(self, stacks: list[torch.Tensor], span: slice, word: int | None = None) -> None:
         """Contents into some slots, and the word that the flush must write; there when this returns."""
         self.write(stacks, span)
         if word is not None and self._flush is not None:
-            self._flush.view.view(torch.int32)[self._regions * self.plan.flush_bytes // 4].fill_(word)
+            self._flush.view.view(torch.int32)[self._regions * self.layout.flush_bytes // 4].fill_(word)
         self.device.synchronize()
 
     def probe_outputs(self, probes: list[torch.Tensor], span: slice) -> list[torch.Tensor]:
@@ -102,7 +102,7 @@ class Arena:
         """
         if self._flush is None:
             return True
-        count = self.plan.flush_bytes // 4
+        count = self.layout.flush_bytes // 4
         regions = self._flush.view.view(torch.int32)[: self._regions * count].view(self._regions, count)
         places = torch.randint(count, (REGION_SAMPLES,), generator=generator, device=regions.device)
         right = [(part[:, places] == word).all() for part in (regions[span], regions[self.slots :])]
@@ -112,7 +112,7 @@ class Arena:
     def flush_once(self) -> float:
         """Writes one flush region, as a worker does before a call, and says how long that took."""
         assert self._flush is not None
-        return seconds_to_write(self.device, self._flush.view[: self.plan.flush_bytes].view(torch.int32))
+        return seconds_to_write(self.device, self._flush.view[: self.layout.flush_bytes].view(torch.int32))
 
     def release(self) -> None:
         self.inputs, self.outputs = [], []

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kbench.build import explain, toolchain
 from kbench.build.job import LIGHT_REFUSAL
-from kbench.build.request import Outcome, Request
+from kbench.build.request import BuildOutcome, Request
 from kbench.device.interface import Device
 from kbench.errors import REPORT_IT, MachineFault, RefereeDied, UsageFault
 from kbench.protocol import BuildAsk, BuildReply
@@ -86,10 +86,10 @@ class Builds:
             extensions=tuple(self.extensions),
         )
 
-    def _ask(self, request: Request, seconds: float) -> Outcome:
+    def _ask(self, request: Request, seconds: float) -> BuildOutcome:
         try:
             self.builder.send(request)
-            outcome: Outcome = self.builder.receive(Outcome, seconds + LONGEST_WAIT_S + GRACE_S)
+            outcome: BuildOutcome = self.builder.receive(BuildOutcome, seconds + LONGEST_WAIT_S + GRACE_S)
             return outcome
         except (Closed, Late, Malformed) as error:
             raise RefereeDied(f"the builder does not answer: {error}", REPORT_IT) from None
@@ -112,7 +112,7 @@ def _path(extensions: list[Extension]) -> Literal["light", "full", "none"]:
     return "light" if all(extension.path == "light" for extension in extensions) else "full"
 
 
-def _extension(ask: BuildAsk, outcome: Outcome, error: BuildError | None) -> Extension:
+def _extension(ask: BuildAsk, outcome: BuildOutcome, error: BuildError | None) -> Extension:
     return Extension(
         name=ask.name,
         key=outcome.key,

@@ -10,7 +10,7 @@ import torch
 from kbench import tree
 from kbench.records import TIMED_CALL, Mismatch
 from kbench.referee import check, mismatch, numerics, ruling, structure
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 from kbench.referee.busy import Watch
 from kbench.referee.case import Case
 from kbench.referee.check import Findings
@@ -49,7 +49,7 @@ class Contest:
         base: list[torch.Tensor],
         skeleton: tree.Skeleton,
         size: Size,
-        plan: Plan,
+        layout: Layout,
         watch: Watch,
     ) -> None:
         self.case = case
@@ -57,8 +57,8 @@ class Contest:
         self.size = size
         self.watch = watch
         self.device = case.reference.device
-        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, plan.output_bytes))
-        self.usual = tree.without(plan.outputs, "state")  # what a worker need not describe
+        self.group = max(1, GROUP_BYTES[self.device.kind] // max(1, layout.output_bytes))
+        self.usual = tree.without(layout.outputs, "state")  # what a worker need not describe
         self.plain = any(isinstance(leaf, tree.Plain) for leaf in tree.leaves(self.usual))
         self.contents = Contents(case, base, skeleton, size.calls)
 
@@ -145,7 +145,7 @@ class Contest:
 
     def _judge_custom(self, one: Done, given: object, row: int) -> None:
         assert one.side.arena is not None
-        outputs = one.side.arena.plan.outputs
+        outputs = one.side.arena.layout.outputs
         assert isinstance(outputs, tree.Nest)
         output = tree.rebuild(outputs.children[0], iter([stack[row] for stack in one.taken]))
         check.judge_custom(self.case, given, output, TIMED_CALL)

@@ -18,6 +18,7 @@ from kbench.referee.builds import Builds
 from kbench.referee.busy import Peace
 from kbench.referee.contest import Contest
 from kbench.referee.draft import Draft
+from kbench.referee.events import Tell
 from kbench.referee.exam import Exam
 from kbench.referee.exams import Exams
 from kbench.referee.instance import Instance
@@ -28,7 +29,7 @@ from kbench.referee.series import Series
 from kbench.referee.side import SOLUTION, Side
 from kbench.referee.sitting import Sitting
 from kbench.referee.staff import Staff
-from kbench.referee.stages import Stages, Tell
+from kbench.referee.stages import Stages
 from kbench.referee.timing import Timer
 from kbench.settings import Settings
 
@@ -156,7 +157,7 @@ class Evaluation:
             instance.inputs,
             instance.skeleton,
             exam.size,
-            arena.plan,
+            arena.layout,
             self.exams.watch,
         )
         rule = stats.stop_rule(self.device.kind, self.asked.budget_s)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kbench.records import Build, DeviceInfo, Environment, Linted, Record, Result, Settings
 
 
@@ -44,7 +46,10 @@ class Entered(Record, frozen=True, tag=True):
     limit_s: float | None = None
 
 
-class Finding(Record, frozen=True, tag=True):
+Tell = Callable[[Entered], None]
+
+
+class Evaluated(Record, frozen=True, tag=True):
     """The result of one workload."""
 
     result: Result
@@ -79,4 +84,4 @@ class Ready(Record, frozen=True, tag=True):
 
 
 ToReferee = Evaluate | Prepare | Lint
-FromReferee = Entered | Finding | Prepared | Linted | Failed | Complete | Ready
+FromReferee = Entered | Evaluated | Prepared | Linted | Failed | Complete | Ready

@@ -25,7 +25,7 @@ from kbench.problem import Source
 from kbench.problem_settings import ProblemSettings
 from kbench.records import Floor, Settings
 from kbench.referee import floor
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 from kbench.referee.blame import ProblemCode
 from kbench.referee.instance import Instance, Instances, Room
 from kbench.referee.reference import Reference
@@ -63,7 +63,7 @@ class Exam:
         self.problem_code = problem_code
         self.seeds = Seeds(asked.seed)
         self.baselines: list[Side] = []
-        self.plan: Plan | None = None
+        self.layout: Layout | None = None
         self.size = Size(0, 0)
         self.uses = 0
         self._held: str | None = None  # the instance that the baselines hold
@@ -125,31 +125,31 @@ class Exam:
         self.device.hand_back()
         self.surveyed = Survey(call_s, self.device.free_bytes())
 
-    def open(self, instance: Instance) -> Plan:
+    def open(self, instance: Instance) -> Layout:
         """How large an arena has to be."""
         assert self.surveyed
-        if self.plan is None:
+        if self.layout is None:
             with self.problem_code():
                 outputs = self._roomy(instance)
-            self.plan = Plan(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
+            self.layout = Layout(instance.skeleton, outputs, instance.case.gradients, self.device.flush_bytes())
             sides, known = 1 + len(self.names()), self.surveyed
-            self.size = size(self.device, known.free_bytes, self.plan, sides, known.call_s)
-        return self.plan
+            self.size = size(self.device, known.free_bytes, self.layout, sides, known.call_s)
+        return self.layout
 
     def floor(self, instance: Instance) -> Floor | None:
         """The least that a call of this workload can take here."""
-        assert self.plan
-        if self._limits is None:
+        assert self.layout
+        if self._rates is None:
             return None
         model = instance.case.model
         kept = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
-        moved = self.plan.input_bytes + self.plan.output_bytes + (kept if self.plan.flush_bytes else 0)
+        moved = self.layout.input_bytes + self.layout.output_bytes + (kept if self.layout.flush_bytes else 0)
         eight_bit = any(part.element_size() == 1 for part in instance.inputs)
         stated = self.stated
-        return floor.floor(stated.bytes, moved, stated.flops, self._limits, self.device.cache_bytes(), eight_bit)
+        return floor.floor(stated.bytes, moved, stated.flops, self._rates, self.device.cache_bytes(), eight_bit)
 
     @functools.cached_property
-    def _limits(self) -> limits.Limits | None:
+    def _rates(self) -> limits.Rates | None:
         return limits.known(self.device, default_folder())
 
     def lacking(self, name: str, timed: bool) -> list[Side]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbench import units
-from kbench.device.limits import Limits
+from kbench.device.limits import Rates
 from kbench.records import Floor, Warn
 from kbench.referee.ruling import Ruling
 
@@ -14,15 +14,15 @@ EIGHT_BIT = 2.0
 
 
 def floor(
-    bytes: float | None, moved: int, operations: float | None, limits: Limits, cache_bytes: int, eight_bit: bool
+    bytes: float | None, moved: int, operations: float | None, rates: Rates, cache_bytes: int, eight_bit: bool
 ) -> Floor | None:
     """`bytes` and `operations` as the problem states them; `moved` is what inputs, outputs and weights take.
 
     What fits the cache need not go to memory before the clock stops. None where that is all.
     """
     counted = moved if bytes is None else bytes
-    rate = limits.operations_per_s * (EIGHT_BIT if eight_bit else 1.0)
-    by_bytes = max(0.0, counted - cache_bytes) / limits.bytes_per_s * 1e3
+    rate = rates.operations_per_s * (EIGHT_BIT if eight_bit else 1.0)
+    by_bytes = max(0.0, counted - cache_bytes) / rates.bytes_per_s * 1e3
     by_operations = (operations or 0.0) / rate * 1e3
     if max(by_bytes, by_operations) <= 0:
         return None
@@ -31,7 +31,7 @@ def floor(
         by="bytes" if by_bytes >= by_operations else "operations",
         bytes=counted,
         operations=operations,
-        bytes_per_s=limits.bytes_per_s,
+        bytes_per_s=rates.bytes_per_s,
         operations_per_s=rate,
         stated=bytes is not None if by_bytes >= by_operations else True,
     )

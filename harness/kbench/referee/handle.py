@@ -39,7 +39,7 @@ MAX_FROM_WORKER = 16 * 2**20
 MAX_TEXT = 4000
 
 T = TypeVar("T")
-Builds = Callable[[BuildAsk], tuple[BuildReply, list[int]]]
+AnswerBuild = Callable[[BuildAsk], tuple[BuildReply, list[int]]]
 
 
 class Handle:
@@ -54,7 +54,7 @@ class Handle:
         self.ended: Ended | None = None
         self.stage = "load"
         self.failed_build: str | None = None
-        self.builds: Builds | None = None
+        self.answer_build: AnswerBuild | None = None
         self.build_count = 0
         self._has_keeper = False
         self._was_up = False
@@ -179,10 +179,10 @@ class Handle:
 
     def _relay(self, ask: BuildAsk) -> float:
         self.build_count += 1
-        if self.builds is None or self.build_count > MAX_BUILDS:
+        if self.answer_build is None or self.build_count > MAX_BUILDS:
             raise Stopped(ruling.of_protocol("a build request out of place"))
         began = time.monotonic()
-        reply, fds = self.builds(ask)
+        reply, fds = self.answer_build(ask)
         try:
             self.send(reply, fds)
         finally:

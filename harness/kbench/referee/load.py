@@ -38,7 +38,7 @@ class Loader:
 
     def load_solution(self, side: Side, candidate: kbench_solution.Source, builds: Builds) -> Loaded:
         handle = side.handle
-        handle.builds = lambda ask: builds.build(ask, handle, self.seconds["build"])
+        handle.answer_build = lambda ask: builds.build(ask, handle, self.seconds["build"])
         try:
             path = handle.place(candidate.path, candidate.text, candidate.folder)
         except OSError as error:

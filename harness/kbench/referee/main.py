@@ -26,7 +26,7 @@ from kbench.referee.blame import out_of_memory, running
 from kbench.referee.builds import Builds
 from kbench.referee.draft import environment
 from kbench.referee.evaluate import Evaluation
-from kbench.referee.events import Complete, Entered, Evaluate, Failed, Finding, Lint, Prepare, Ready, ToReferee
+from kbench.referee.events import Complete, Entered, Evaluate, Evaluated, Failed, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exams import Exams
 from kbench.referee.lint import Linter
 from kbench.referee.staff import Staff
@@ -100,7 +100,7 @@ def _evaluate(client: Channel, staff: Staff, builder: Channel, exams: Exams, ask
     for workload in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
         builds = Builds(builder, device, staff.layers, asked.settings.build, solution.own_texts(candidate))
         evaluation = Evaluation(staff, builds, lease, exams, source, workload, candidate, asked.settings, client.send)
-        client.send(Finding(evaluation.run()))
+        client.send(Evaluated(evaluation.run()))
     if not asked.more:
         exams.drop()
 

@@ -30,7 +30,7 @@ from kbench.protocol import (
     Traced,
 )
 from kbench.referee import ruling
-from kbench.referee.arena import Arena, Plan, probed
+from kbench.referee.arena import Arena, Layout, probed
 from kbench.referee.handle import Handle
 from kbench.referee.ruling import Stopped
 from kbench.referee.size import Size
@@ -109,9 +109,9 @@ class Side:
     def take_weights(self, order: TakeWeights, fd: int) -> None:
         self.handle.ask(order, Done, self.seconds["load"], (fd,))
 
-    def offer(self, plan: Plan, size: Size) -> None:
+    def offer(self, layout: Layout, size: Size) -> None:
         """Allocates the arena and hands it over; `opened` waits until the worker has it."""
-        self.arena = Arena(self.device, plan, size.slots, size.lead)
+        self.arena = Arena(self.device, layout, size.slots, size.lead)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
         with self.blaming():

@@ -9,7 +9,7 @@ import torch
 from kbench.errors import DoesNotFit
 from kbench.protocol import Constructed
 from kbench.referee import check, weights
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 from kbench.referee.check import Findings
 from kbench.referee.draft import Draft
 from kbench.referee.exam import Exam
@@ -100,11 +100,11 @@ class Sitting:
 
     def _open(self, exam: Exam, instance: Instance) -> None:
         self.staff.make_room()
-        plan = exam.open(instance)
+        layout = exam.open(instance)
         fresh = [side for side in (*exam.baselines, self.solution) if side.arena is None]
         self.staff.device.hand_back()
         try:
-            self._offer(fresh, plan, exam.size)
+            self._offer(fresh, layout, exam.size)
             exam.trials.foresee(instance, self.asked.trials)  # opening it takes a worker some time
             for side in fresh:
                 side.opened()
@@ -112,9 +112,9 @@ class Sitting:
             self.exams.discard()  # an answer of a baseline may be on its way
             raise
 
-    def _offer(self, sides: list[Side], plan: Plan, size: Size) -> None:
+    def _offer(self, sides: list[Side], layout: Layout, size: Size) -> None:
         try:
             for side in sides:
-                side.offer(plan, size)
+                side.offer(layout, size)
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise DoesNotFit(f"no memory for the arena: {error}", "choose a smaller --workload") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kbench import units
 from kbench.device.interface import Device
 from kbench.errors import DoesNotFit
-from kbench.referee.arena import Plan
+from kbench.referee.arena import Layout
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.3
@@ -36,9 +36,9 @@ class Size:
     lead: int = 0  # flush regions beside those of the slots
 
 
-def size(device: Device, free: int, plan: Plan, sides: int, call_s: float) -> Size:
+def size(device: Device, free: int, layout: Layout, sides: int, call_s: float) -> Size:
     """Slots within the memory that may be used, of what was free; calls that make a round long enough."""
-    slot = plan.input_bytes + plan.output_bytes
+    slot = layout.input_bytes + layout.output_bytes
     most = int(MEMORY_SHARE * free // max(1, sides * slot))
     if most < 2:
         raise DoesNotFit(
@@ -47,11 +47,11 @@ def size(device: Device, free: int, plan: Plan, sides: int, call_s: float) -> Si
             "choose a smaller --workload, or a device with more memory",
         )
     kind, lead = device.kind, 0
-    if plan.flush_bytes:
-        regions = int(FLUSH_SHARE * free // (sides * plan.flush_bytes))
+    if layout.flush_bytes:
+        regions = int(FLUSH_SHARE * free // (sides * layout.flush_bytes))
         lead = max(1, min(LEAD, int(LEAD_SHARE * regions)))
         most = min(most, max(2, regions - lead))
-    rotation = 2 if plan.flush_bytes else math.ceil(2 * device.cache_bytes() / max(plan.input_bytes, 1))
+    rotation = 2 if layout.flush_bytes else math.ceil(2 * device.cache_bytes() / max(layout.input_bytes, 1))
     room = max(SLOT_MEMORY // max(1, slot), min(ENOUGH_CALLS, MOST_MEMORY // max(1, slot)))
     most = max(2, min(most, MAX_CALLS, room))
     wanted = max(LEAST_CALLS[kind], math.ceil(ROUND_S[kind] / max(call_s, 1e-6)))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kbench.device.lease import Lease
-from kbench.referee.events import Entered
+from kbench.referee.events import Entered, Tell
 from kbench.referee.ruling import Ruling, Stopped
 from kbench.referee.side import Side
-
-Tell = Callable[[Entered], None]
 
 
 class Stages:

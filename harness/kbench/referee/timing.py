@@ -147,7 +147,7 @@ class Timer:
     def _watched(self, side: Side, label: str) -> Iterator[None]:
         """A baseline's round on a GPU, where the solution, which stands still, may have left something at work."""
         assert side.arena is not None
-        if side.is_solution or not side.arena.plan.flush_bytes:
+        if side.is_solution or not side.arena.layout.flush_bytes:
             yield
             return
         watch = self.contest.watch

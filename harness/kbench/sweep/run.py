@@ -37,7 +37,7 @@ class Watcher(Protocol):
 
 
 @dataclass
-class Outcome:
+class Tally:
     """How it ended. `unjudged` are pairs that no result says anything of, and why."""
 
     results: list[Result] = field(default_factory=list)  # of all pairs asked for, earlier ones included
@@ -64,7 +64,7 @@ class Sweep:
         self.watcher = watcher
         self.rerun = rerun
         self.max_failures = max_failures
-        self.outcome = Outcome()
+        self.tally = Tally()
         self._failures = 0
         self._missing: dict[Kind, KbenchError] = {}  # kinds of device that did not come up, and why
         self._active: set[str] = set()
@@ -88,14 +88,14 @@ class Sweep:
         _demand_alike(places)
         return places
 
-    def run(self, pairs: list[Pair], places: dict[str, Place], folder: Folder) -> Outcome:
+    def run(self, pairs: list[Pair], places: dict[str, Place], folder: Folder) -> Tally:
         """Everything that is left, on devices that are up. Ends when all is done, or a stop has taken effect."""
         by_kind = {kind_of(name): place for name, place in places.items()}
         able = [pair for pair in pairs if pair.device in by_kind]
         absent = [pair for pair in pairs if pair.device not in by_kind]
-        self.outcome.unjudged += [(pair, self._missing[pair.device]) for pair in absent]
+        self.tally.unjudged += [(pair, self._missing[pair.device]) for pair in absent]
         done = done_before(able, by_kind, folder.results, self.rerun)
-        self.outcome.results = list(done.values())
+        self.tally.results = list(done.values())
         todo = [pair for pair in able if key(pair, *by_kind[pair.device]) not in done]
         schedule = Schedule(todo, self.retries, able)
         for device in places:
@@ -105,8 +105,8 @@ class Sweep:
         self.crew.work(schedule)
         while self._active:
             self._on(self.crew.events.get(), folder)
-        self.outcome.left = schedule.left
-        return self.outcome
+        self.tally.left = schedule.left
+        return self.tally
 
     def _on(self, event: Event, folder: Folder) -> None:
         if isinstance(event, Finished):
@@ -116,31 +116,31 @@ class Sweep:
         elif isinstance(event, Faulted):
             self.watcher.faulted(event)
             if not event.again:
-                self.outcome.unjudged.append((event.pair, event.fault))
+                self.tally.unjudged.append((event.pair, event.fault))
         elif isinstance(event, Lost):
             self._active.discard(event.device)
             self.watcher.lost(event)
-            self.outcome.unjudged += [(pair, event.fault) for pair in event.orphans]
+            self.tally.unjudged += [(pair, event.fault) for pair in event.orphans]
         elif isinstance(event, Left):
             self._active.discard(event.device)
         elif isinstance(event, Interrupted):
-            self.outcome.interrupted = True
+            self.tally.interrupted = True
             self._stop("interrupted")
         else:
             self._raise(event)
 
     def _save(self, event: Finished, folder: Folder) -> None:
         folder.add(event.result)
-        self.outcome.results.append(event.result)
-        self.outcome.fresh += 1
+        self.tally.results.append(event.result)
+        self.tally.fresh += 1
         self.watcher.finished(event)
         self._failures += not event.result.passed
         if self.max_failures and self._failures >= self.max_failures:
             self._stop(f"{self._failures} solutions did not pass")
 
     def _stop(self, why: str) -> None:
-        if self.outcome.stopped is None:
-            self.outcome.stopped = why
+        if self.tally.stopped is None:
+            self.tally.stopped = why
             self.watcher.stopping(why)
         self.crew.stop(why)
 
