@@ -33,8 +33,8 @@ def draft(claimed_ms: float, seen_ms: float, idle_ms: float, traced_ms: float) -
 
 
 def test_a_traced_call_that_takes_far_longer_than_the_timed_ones_is_another_call() -> None:
-    assert draft(0.105, 0.105, 0.1, 0.105).passed().verdict == "passed"
-    found = draft(0.027, 0.027, 0.1, 0.105).passed()
+    assert draft(0.105, 0.105, 0.1, 0.105).ruling().verdict == "passed"
+    found = draft(0.027, 0.027, 0.1, 0.105).ruling()
     assert found.verdict == "wrong" and found.reason.startswith("policy: the traced call")
 
 
@@ -44,4 +44,4 @@ def test_rounds_without_work_that_were_slow_make_no_call_look_short(too_much_ms:
     found = draft(0.105, 0.105, 0.1, 0.105)
     found.times.series[0].null_batch_s += too_much_ms / 1e3
     assert found.times.seen_ms() < 0.04
-    assert found.passed().verdict == "passed"
+    assert found.ruling().verdict == "passed"

@@ -47,34 +47,21 @@ class Builds:
         """The reply for the worker, with the descriptors of the artifact and its glue."""
         for_elsewhere = self.ahead is not None and _wants_cuda(ask)
         runs_here = self.device.kind == "cuda" or not _wants_cuda(ask) or for_elsewhere
-        if len(ask.name.encode()) > MAX_NAME or not ask.name.isidentifier():
-            raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
-        if for_elsewhere and not self.ahead:
-            fix = "name one with --arch, for instance --arch 9.0 for an H100 or H200"
-            raise UsageFault(f"extension {ask.name!r} has CUDA sources, and there is no GPU here to build for", fix)
+        self._demand_possible(ask, for_elsewhere)
         request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, self.mode, not runs_here)
         outcome = self._ask(request, seconds)
-        if outcome.machine and outcome.usage:
-            raise UsageFault(outcome.machine, outcome.fix)
-        if outcome.machine:
-            raise MachineFault(outcome.machine, outcome.fix)
         if outcome.timed_out:
             raise Stopped(ruling.of_deadline("build", seconds))
         if not runs_here and not outcome.log:
             raise Stopped(Ruling("unsupported", f"extension {ask.name!r} has CUDA sources and the device is the CPU"))
         error = explain.explain(outcome.log, ask, self.texts) if outcome.sha256 is None else None
         self.extensions.append(_extension(ask, outcome, error))
-        if error is not None:
-            if self.mode == "light" and outcome.path != "full" and LIGHT_REFUSAL in outcome.log:
-                raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
-            handle.failed_build = f"extension {ask.name!r}: {explain.sentence(error)}"
-            return BuildReply(error=outcome.log), []
-        files = self.builder.take_fds(2 if outcome.with_glue else 1)
-        if for_elsewhere:
-            for fd in files:
-                os.close(fd)
-            return BuildReply(error=None, ahead=True), []
-        return BuildReply(error=None, with_glue=outcome.with_glue), files
+        if error is None:
+            return self._handed_over(outcome, for_elsewhere)
+        if self.mode == "light" and outcome.path != "full" and LIGHT_REFUSAL in outcome.log:
+            raise Stopped(Ruling("unsupported", f"extension {ask.name!r}: {error.message}"))
+        handle.failed_build = f"extension {ask.name!r}: {explain.sentence(error)}"
+        return BuildReply(error=outcome.log), []
 
     def summary(self) -> Build:
         seconds = sum(extension.seconds for extension in self.extensions)
@@ -86,13 +73,31 @@ class Builds:
             extensions=tuple(self.extensions),
         )
 
+    def _demand_possible(self, ask: BuildAsk, for_elsewhere: bool) -> None:
+        if len(ask.name.encode()) > MAX_NAME or not ask.name.isidentifier():
+            raise Stopped(Ruling("load_failed", f"an extension cannot be named {ask.name[:100]!r}"))
+        if for_elsewhere and not self.ahead:
+            fix = "name one with --arch, for instance --arch 9.0 for an H100 or H200"
+            raise UsageFault(f"extension {ask.name!r} has CUDA sources, and there is no GPU here to build for", fix)
+
     def _ask(self, request: Request, seconds: float) -> BuildOutcome:
+        """What became of it; raises where that is nothing that the solution could help."""
         try:
             self.builder.send(request)
             outcome: BuildOutcome = self.builder.receive(BuildOutcome, seconds + LONGEST_WAIT_S + GRACE_S)
-            return outcome
         except (Closed, Late, Malformed) as error:
             raise RefereeDied(f"the builder does not answer: {error}", REPORT_IT) from None
+        if outcome.machine:
+            raise (UsageFault if outcome.usage else MachineFault)(outcome.machine, outcome.fix)
+        return outcome
+
+    def _handed_over(self, outcome: BuildOutcome, for_elsewhere: bool) -> tuple[BuildReply, list[int]]:
+        files = self.builder.take_fds(2 if outcome.with_glue else 1)
+        if not for_elsewhere:
+            return BuildReply(error=None, with_glue=outcome.with_glue), files
+        for fd in files:
+            os.close(fd)
+        return BuildReply(error=None, ahead=True), []
 
     def _arch_list(self) -> str | None:
         # What torch itself would choose beside this GPU; the builder's jail has none to look at.

@@ -81,9 +81,9 @@ class Draft:
         self.log = ""
         self.seconds: dict[str, float] = {}
 
-    def contradicted(self, series: Series) -> bool:
+    def attest(self, series: Series) -> Attestation:
         self.attestation = self.times.attested(series, SOLUTION)
-        return self.attestation.status == "contradicted"
+        return self.attestation
 
     def timed(self, series: Series, probe: Probe) -> None:
         self.times.series.append(series)
@@ -92,7 +92,8 @@ class Draft:
     def traced(self, traced: Traced) -> None:
         self.evidence = evidence.weigh(traced, self.builds.summary(), self.device.kind)
 
-    def passed(self) -> Ruling:
+    def ruling(self) -> Ruling:
+        """Of one that was right in every call: whether its times can be true, and what the problem asks of it."""
         if self.attestation and self.attestation.status == "contradicted":
             claimed, batch, single = (
                 units.duration(value or 0.0)

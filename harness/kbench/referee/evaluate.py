@@ -73,7 +73,7 @@ class Evaluation:
             if self.candidate.text is None:
                 raise Stopped(Ruling("load_failed", self.candidate.fault or "it cannot be read"))
             self._evaluate()
-            ruling = self.draft.passed()
+            ruling = self.draft.ruling()
         except Stopped as stop:
             ruling = stop.ruling
             if ruling.verdict == "unsupported":
@@ -174,7 +174,7 @@ class Evaluation:
                 series = peace.measured(run)
                 self.draft.seconds["timed"] = self.draft.seconds.get("timed", 0.0) + series.spent_s
                 # One contradiction may be the machine's; only a second series makes it the solution's.
-                if not self.draft.contradicted(series):
+                if self.draft.attest(series).status != "contradicted":
                     break
         finally:
             self.draft.disturbed += peace.disturbed

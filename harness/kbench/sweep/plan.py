@@ -102,15 +102,7 @@ class Planner:
         for one in self.config.sets or (SolutionSet(None, HERE),):
             folder = self._folder(one)
             counts: dict[str, int] = {}
-            names: set[str] = set()
-            for path in sorted(catalog.below(folder, "solutions"), key=lambda path: _natural(str(path))):
-                name = _name_below(path, folder)
-                if not _is_text(name):
-                    self.faults.append((ascii(name), UsageFault("its name is not UTF-8", "rename it")))
-                    continue
-                # The same name with another suffix is another solution.
-                name = name if name not in names else str(path.relative_to(folder))
-                names.add(name)
+            for name, path in self._named(folder):
                 of = catalog.problem_for(name, problems, self.root)
                 if of is None:
                     self.strays.append(str(path))
@@ -126,6 +118,19 @@ class Planner:
         for wanted in self.config.solutions:
             if wanted.text not in used:
                 self._wrong(wanted, f"no solution of these problems matches {wanted.text!r}", ())
+
+    def _named(self, folder: Path) -> Iterator[tuple[str, Path]]:
+        """The solutions below a folder, each with a name of its own."""
+        names: set[str] = set()
+        for path in sorted(catalog.below(folder, "solutions"), key=lambda path: _natural(str(path))):
+            name = _name_below(path, folder)
+            if not _is_text(name):
+                self.faults.append((ascii(name), UsageFault("its name is not UTF-8", "rename it")))
+                continue
+            # The same name with another suffix is another solution.
+            name = name if name not in names else str(path.relative_to(folder))
+            names.add(name)
+            yield name, path
 
     def _folder(self, one: SolutionSet) -> Path:
         if one.name is None:
