@@ -72,7 +72,7 @@ def _nvcc(torch_cuda: str | None) -> Iterator[Finding]:
 
 
 def _gpu(available: bool) -> Iterator[Finding]:
-    listed = _output(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    listed = telemetry.smi("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader", seconds=60)
     if not listed:
         yield Finding("gpu", "warn", "none: the CPU is the device", "run on a machine with an NVIDIA GPU to time CUDA")
         return
@@ -81,7 +81,7 @@ def _gpu(available: bool) -> Iterator[Finding]:
         yield Finding("gpu", "ok" if available else "fail", f"cuda:{number} {name}, {memory}, driver {driver}", None)
     if not available:
         yield Finding("gpu", "fail", "torch cannot use it", "install a torch that was built for this driver's CUDA")
-    pids = (_output(["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader"]) or "").split()
+    pids = (telemetry.smi("--query-compute-apps=pid", "--format=csv,noheader", seconds=60) or "").split()
     state: State = "warn" if pids else "ok"
     text = f"also used by processes {', '.join(pids)}" if pids else "no other process on it"
     yield Finding("gpu use", state, text, "end them before timing" if pids else None)

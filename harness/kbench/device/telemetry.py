@@ -47,7 +47,7 @@ class GpuProbe:
 
     def __init__(self, uuid: str) -> None:
         self.uuid = uuid
-        self._nvml = _Nvml.open(uuid)
+        self._nvml = Nvml.open(uuid)
         self._asked = 0.0
 
     def sample(self) -> Telemetry | None:
@@ -56,20 +56,25 @@ class GpuProbe:
         if time.monotonic() - self._asked < SMI_EVERY_S:
             return None
         self._asked = time.monotonic()
-        return _parse(_smi(self.uuid, f"--query-gpu={QUERY}"))
+        return parsed(self._smi(f"--query-gpu={QUERY}"))
 
     def foreign(self) -> list[int]:
-        pids = self._nvml.pids() if self._nvml else _pids(_smi(self.uuid, "--query-compute-apps=pid"))
+        pids = self._nvml.pids() if self._nvml else _pids(self._smi("--query-compute-apps=pid"))
         return [pid for pid in pids if not _is_ours(pid)]
 
+    def _smi(self, query: str) -> str:
+        return smi(f"--id={self.uuid}", query, "--format=csv,noheader,nounits", seconds=10) or ""
 
-class _Nvml:
+
+class Nvml:
+    """The library, and one GPU by it."""
+
     def __init__(self, library: Any, handle: Any) -> None:
         self.library = library
         self.handle = handle
 
     @classmethod
-    def open(cls, uuid: str) -> _Nvml | None:
+    def open(cls, uuid: str) -> Nvml | None:
         try:
             import pynvml
         except ImportError:
@@ -82,10 +87,11 @@ class _Nvml:
 
     def sample(self) -> Telemetry:
         lib, handle = self.library, self.handle
+        power = self._ask(lib.nvmlDeviceGetPowerUsage, handle)
         return Telemetry(
             sm_mhz=self._ask(lib.nvmlDeviceGetClockInfo, handle, lib.NVML_CLOCK_SM),
             temperature_c=self._ask(lib.nvmlDeviceGetTemperature, handle, lib.NVML_TEMPERATURE_GPU),
-            power_w=(self._ask(lib.nvmlDeviceGetPowerUsage, handle) or 0) / 1000,
+            power_w=None if power is None else power / 1000,
             throttle=reasons(self._ask(lib.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0),
         )
 
@@ -121,19 +127,24 @@ def capability() -> str | None:
 
 def _listed(field: str) -> list[str]:
     """A field of every GPU of this machine."""
+    return (smi(f"--query-gpu={field}", "--format=csv,noheader") or "").splitlines()
+
+
+def smi(*arguments: str, seconds: float = 20.0) -> str | None:
+    """What nvidia-smi says to these; None where there is none, or it does not answer."""
     try:
-        command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        run = subprocess.run(["nvidia-smi", *arguments], capture_output=True, text=True, timeout=seconds, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return run.stdout.splitlines() if run.returncode == 0 else []
+        return None
+    return run.stdout if run.returncode == 0 else None
 
 
 def reasons(bits: int) -> tuple[str, ...]:
     return tuple(name for bit, name in THROTTLES.items() if bits & bit)
 
 
-def _parse(line: str) -> Telemetry | None:
+def parsed(line: str) -> Telemetry | None:
+    """What nvidia-smi says to QUERY; None where that is something else."""
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != 4:
         return None
@@ -148,14 +159,6 @@ def _parse(line: str) -> Telemetry | None:
 
 def _pids(text: str) -> list[int]:
     return [int(line) for line in text.split() if line.isdigit()]
-
-
-def _smi(uuid: str, query: str) -> str:
-    command = ["nvidia-smi", f"--id={uuid}", query, "--format=csv,noheader,nounits"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
 
 
 def _is_ours(pid: int) -> bool:
