@@ -11,6 +11,7 @@ import hashlib
 import math
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from kbench.settings import EAGER
 from kbench.stats import log_distance
 from kbench.sweep.pair import Pair
 
+NEW, STALE_S = "new-", 3600.0  # begins what is not whole yet; what is older, a kill has left
 FARTHEST = 50.0  # as an exponent: JSON knows no infinity
 Measure = Callable[[str], Result]
 
@@ -46,6 +48,7 @@ class Shelf:
         self._known: dict[str, Kept] = {}
         self._turns: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
+        self._sweep()
 
     def get(self, pair: Pair, name: str, place: tuple[DeviceInfo, Environment], measure: Measure) -> Kept:
         """What is kept, else what `measure` finds. Two devices that need the same measure it once."""
@@ -64,10 +67,16 @@ class Shelf:
         if kept.timing and self.folder:
             with contextlib.suppress(OSError):
                 self.folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
+                with tempfile.NamedTemporaryFile(dir=self.folder, prefix=NEW, delete=False) as file:
                     file.write(msgspec.json.encode(kept))
                 Path(file.name).rename(self.folder / f"{key}.json")
         return kept
+
+    def _sweep(self) -> None:
+        for path in self.folder.glob(f"{NEW}*") if self.folder else ():
+            with contextlib.suppress(OSError):  # another process may be sweeping too
+                if time.time() - path.stat().st_mtime > STALE_S:
+                    path.unlink()
 
     def _read(self, key: str) -> Kept | None:
         if self.folder is None:
