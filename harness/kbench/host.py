@@ -13,20 +13,21 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-import torch.utils.cpp_extension  # noqa: F401  imported here so that no worker pays for it
-
-import kbench.referee.main
-import kbench.worker.main
-from kbench.build import builder
 from kbench.jail import linux, zygote
-from kbench.referee.staff import FOR_GRADIENTS
 from kbench.wire import Channel, Closed, pair
 
 
 def main(arguments: list[str]) -> None:
     fd, parent, device, cores, gradients, without = int(arguments[0]), int(arguments[1]), *arguments[2:]
     if parent:
-        linux.die_with_parent(parent)
+        linux.die_with_parent(parent)  # at once: what is imported next takes seconds
+    import torch.utils.cpp_extension  # noqa: F401  here, so that no worker pays for it
+
+    import kbench.referee.main
+    import kbench.worker.main
+    from kbench.build import builder
+    from kbench.referee.staff import FOR_GRADIENTS
+
     if cores:
         os.sched_setaffinity(0, map(int, cores.split(",")))
     linux.set_name("kbench.referee")
