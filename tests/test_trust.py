@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matrix
@@ -71,11 +72,11 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
     mismatch = result.check.mismatch if result.check else None
     assert (case.because or "") in f"{result.reason} in {mismatch.trial if mismatch else None}"
     if case.expected == "harmless":
-        # Twenty rounds of a dozen intervals meet chance: what gains something gains it twice.
-        first = gain(warm, case, solution)
-        assert not (first and gain(warm, case, solution)), first
+        # Twenty rounds of a dozen intervals meet chance: what gains something gains it every time.
+        gains = list(itertools.takewhile(bool, (gain(warm, case, solution) for _ in range(3))))
+        assert len(gains) < 3, gains
     if not case.name.startswith((*SLOW, *SLOW_CALLS)):
-        assert beside_s(result) < MOST_BESIDE_S, result.seconds
+        demand_quick(result, lambda: evaluate(warm, case, solution))
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
@@ -83,7 +84,8 @@ def test_cheat(case: Case, turn: int, warm: Referee, tmp_path: Path) -> None:
 def test_honest(case: Case, turn: int, warm: Referee) -> None:
     result = evaluate(warm, case, case.path)
     assert result.verdict == "passed", (result.verdict, result.reason, result.log)
-    assert case.name in SLOW_CALLS or beside_s(result) < MOST_BESIDE_S, result.seconds
+    if case.name not in SLOW_CALLS:
+        demand_quick(result, lambda: evaluate(warm, case, case.path))
 
 
 @pytest.mark.gpu
@@ -98,6 +100,14 @@ def test_cheat_on_a_gpu(case: Case, turn: int, warm_gpu: Referee, tmp_path: Path
 @pytest.mark.parametrize("case", trust.honest(gpu=True), ids=lambda case: case.name)
 def test_honest_on_a_gpu(case: Case, turn: int, warm_gpu: Referee) -> None:
     test_honest(case, turn, warm_gpu)
+
+
+def demand_quick(result: Result, again: Callable[[], Result]) -> None:
+    """Beside a process that works for some seconds all takes longer; what a case itself costs, it costs every time."""
+    found = [result]
+    while beside_s(found[-1]) >= MOST_BESIDE_S:
+        assert len(found) < 3, [one.seconds for one in found]
+        found.append(again())
 
 
 def beside_s(result: Result) -> float:
