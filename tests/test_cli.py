@@ -39,7 +39,7 @@ def test_a_pass_is_exit_0_and_ends_with_the_verdict() -> None:
     assert lines[0].startswith("affine [cpu]")
     assert lines[1].startswith("device")
     assert lines[-1].startswith("PASSED  ")
-    assert re.search(r"\[\d\.\d\d, \d\.\d\d\]$", lines[-1])
+    assert re.search(r"\[-?\d+\.\d\d, -?\d+\.\d\d\]$", lines[-1])
     assert max(map(len, lines)) <= 80
     assert done.stderr == ""
 

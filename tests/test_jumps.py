@@ -38,7 +38,7 @@ from torch import nn
 class ModelNew(nn.Module):
     def forward(self, x):
         sums = x.sum(dim=2)
-        chosen = sums[:, 1] > sums[:, 0] - 1e-5
+        chosen = sums[:, 1] > sums[:, 0] - 1e-6
         return chosen.long()
 """
 
@@ -65,7 +65,7 @@ def test_what_is_nearly_equal_may_be_taken_either_way(evaluate: Evaluate, tmp_pa
             "return chosen.long()",
             "chosen = chosen.long()\n        chosen[0] = 2\n        return chosen",
         ),  # neither of two
-        ("1e-5", "0.5"),  # what is far from equal
+        ("1e-6", "0.5"),  # what is far from equal
     ],
 )
 def test_and_nothing_else(evaluate: Evaluate, tmp_path: Path, old: str, new: str) -> None:

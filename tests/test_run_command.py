@@ -242,7 +242,9 @@ def test_enough_failures_stop_it(root: Path) -> None:
 def test_two_runs_do_not_write_to_one_folder(root: Path) -> None:
     process = started(root)
     wait_for_lines(root, 1, process)
+    process.send_signal(signal.SIGSTOP)  # or it might be done before the other one looks
     other = kbench(root, "run", "sweep.yaml")
+    process.send_signal(signal.SIGCONT)
     assert other.returncode == 3 and "another kbench run is writing" in other.stderr
     assert process.wait(60) == 0
     assert len(lines(root)) == 6
@@ -306,6 +308,7 @@ def test_a_referee_that_is_killed_is_replaced(root: Path) -> None:
     (root / "sweep.yaml").write_text(CONFIG.replace("0.02", "0.5"))
     process = started(root)
     wait_for_lines(root, 1, process)
+    time.sleep(0.2)  # into the next pair: between two it would be replaced without a word
     (referee,) = [pid for pid in descendants(process.pid) if _name(pid) == "kbench.referee"]
     os.kill(referee, signal.SIGKILL)
     _, said = process.communicate(timeout=120)
