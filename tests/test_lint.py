@@ -8,12 +8,15 @@ import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import HERE, ROOT
 from kbench.client import Referee
 from kbench.errors import ProblemFault
 from kbench.records import Complaint, LintCheck, Linted
+from kbench.referee import lint
 
 KBENCH = [sys.executable, "-m", "kbench.cli.main"]
 GOOD = HERE / "fixtures" / "linear.py"
@@ -123,3 +126,21 @@ def test_what_is_allowed_does_not_fail() -> None:
     fine, bad = Complaint("short", "a call takes 3 us", "it is the point"), Complaint("short", "so", None)
     assert Linted("p", "default", (fine,)).passed
     assert not Linted("p", "default", (fine, bad)).passed
+
+
+@pytest.mark.parametrize(
+    ("draws", "told"),
+    [
+        ([["unmoved", "small"], ["small"]], ["small"]),
+        ([["unmoved"], []], []),
+        ([[]], []),
+        ([["one-sided"]], ["one-sided"]),  # which the problem allows: one draw is enough
+    ],
+)
+def test_what_one_draw_shows_must_be_in_the_next_one_too(
+    draws: list[list[LintCheck]], told: list[LintCheck], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [[Complaint(name, "so", "why" if name == "one-sided" else None) for name in draw] for draw in draws]
+    nothing: Any = None
+    monkeypatch.setattr(lint, "Linter", lambda *_: SimpleNamespace(complaints=lambda: left.pop(0)))
+    assert [one.check for one in lint.complaints(nothing, nothing, "cpu", nothing)] == told and not left

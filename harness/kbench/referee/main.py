@@ -21,14 +21,13 @@ from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
 from kbench.problem_settings import ProblemSettings
 from kbench.records import Linted
-from kbench.referee import ahead
+from kbench.referee import ahead, lint
 from kbench.referee.blame import out_of_memory, running
 from kbench.referee.builds import Builds
 from kbench.referee.draft import environment
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Evaluated, Failed, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exams import Exams
-from kbench.referee.lint import Linter
 from kbench.referee.staff import Staff
 from kbench.referee.switches import put_back
 from kbench.settings import DEADLINES, deadlines
@@ -110,8 +109,7 @@ def _lint(client: Channel, device: Device, asked: Lint) -> None:
     client.send(Entered("problem", "while it is looked at", DEADLINES[device.kind]["total"]))
     of_problem = _settings(source, device)
     for name in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
-        complaints = tuple(Linter(source, of_problem, name, device).complaints())
-        client.send(Linted(source.id, name, complaints))
+        client.send(Linted(source.id, name, lint.complaints(source, of_problem, name, device)))
 
 
 def _settings(source: problem.Source, device: Device) -> ProblemSettings:
