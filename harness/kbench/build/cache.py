@@ -156,10 +156,15 @@ class Cache:
     def _sweep(self) -> None:
         """Half-made entries of processes that were killed, and logs that nobody came back for."""
         for pattern, patience in (("new-*", STALE_S), ("failed-*", FAILURE_S), ("log-*", STALE_LOG_S)):
-            for path in self.folder.glob(pattern):
-                with contextlib.suppress(OSError):  # another process may be sweeping too
-                    if time.time() - path.stat().st_mtime > patience:
-                        _delete(path)
+            sweep(self.folder, pattern, patience)
+
+
+def sweep(folder: Path, pattern: str, patience_s: float) -> None:
+    """Removes what nothing was done to for so long."""
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):  # another process may be sweeping too
+            if time.time() - path.stat().st_mtime > patience_s:
+                _delete(path)
 
 
 def digest(data: bytes) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import time
 from pathlib import Path
 
 import msgspec
 
 from kbench import solution
+from kbench.build.cache import sweep
 from kbench.records import DeviceInfo, Environment, Result
 from kbench.referee.events import Prepared
 from kbench.sweep.pair import Pair
@@ -25,7 +25,8 @@ class Built:
     def __init__(self, cache: Path | None) -> None:
         self.cache = cache
         self.folder = cache / "solutions" if cache else None
-        self._sweep()
+        if self.folder:
+            sweep(self.folder, "*", STALE_S)
 
     def has(self, pair: Pair, place: tuple[DeviceInfo, Environment]) -> bool:
         """Whether everything that it builds is still in the cache."""
@@ -50,12 +51,6 @@ class Built:
             self.folder.mkdir(parents=True, exist_ok=True)
             keys = [one.key for one in build.extensions]
             (self.folder / _key(pair, *place)).write_bytes(msgspec.json.encode(keys))
-
-    def _sweep(self) -> None:
-        for path in self.folder.glob("*") if self.folder else ():
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > STALE_S:
-                    path.unlink()
 
 
 def _key(pair: Pair, device: DeviceInfo, environment: Environment) -> str:

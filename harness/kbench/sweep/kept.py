@@ -11,13 +11,13 @@ import hashlib
 import math
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 from msgspec import structs
 
+from kbench.build.cache import sweep
 from kbench.records import BaselineTiming, DeviceInfo, Environment, Record, Result, Speedup, Warn, comparable
 from kbench.settings import EAGER
 from kbench.stats import log_distance
@@ -48,7 +48,8 @@ class Shelf:
         self._known: dict[str, Kept] = {}
         self._turns: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._sweep()
+        if folder:
+            sweep(folder, f"{NEW}*", STALE_S)
 
     def get(self, pair: Pair, name: str, place: tuple[DeviceInfo, Environment], measure: Measure) -> Kept:
         """What is kept, else what `measure` finds. Two devices that need the same measure it once."""
@@ -71,12 +72,6 @@ class Shelf:
                     file.write(msgspec.json.encode(kept))
                 Path(file.name).rename(self.folder / f"{key}.json")
         return kept
-
-    def _sweep(self) -> None:
-        for path in self.folder.glob(f"{NEW}*") if self.folder else ():
-            with contextlib.suppress(OSError):  # another process may be sweeping too
-                if time.time() - path.stat().st_mtime > STALE_S:
-                    path.unlink()
 
     def _read(self, key: str) -> Kept | None:
         if self.folder is None:
