@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
+from conftest import HERE, ROOT, quick
+from kbench.client import Referee
 from kbench.referee import figures, inputs, jumps, mismatch, nest, numerics
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
@@ -13,6 +17,18 @@ COMPLEX = (torch.complex64, torch.complex128)
 WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 EVERY = (*FLOATS, *COMPLEX, *WHOLE, torch.bool)
 STACK, LENGTH, PLACE = 3, 300, 7
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+TYPED = HERE / "fixtures" / "typed.py"
+ONE_OFF = """
+from torch import nn
+import torch
+
+class ModelNew(nn.Module):
+    def forward(self, x, given):
+        x = x.clone()
+        x[3, 7] = -x[3, 7]
+        return (torch.relu(x) * 100).to(given.dtype), given.clone()
+"""
 
 
 def stacks(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,7 +82,7 @@ def test_a_gpu_says_what_a_cpu_says(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", (*FLOATS, *COMPLEX), ids=str)
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("device", DEVICES)
 def test_nan_is_never_near_enough(dtype: torch.dtype, device: str) -> None:
     outs, truths = (stack.to(device) for stack in stacks(dtype))
     outs[1] = torch.full((LENGTH,), math.nan).to(dtype).to(device)
@@ -74,3 +90,20 @@ def test_nan_is_never_near_enough(dtype: torch.dtype, device: str) -> None:
     assert numerics.rows_within(outs, truths, bound) == [True, False, True]
     assert not figures.all_finite(outs[1]) and nest.same(outs[1], outs[1].clone())
     assert "every element is NaN" in mismatch.explain(outs[1], truths[1], bound, "output", "a trial").summary
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def judge(request: pytest.FixtureRequest) -> Iterator[Referee]:
+    with Referee(request.param, root=str(ROOT)) as warm:
+        yield warm
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_a_problem_in_that_type_is_judged(dtype: torch.dtype, judge: Referee, tmp_path: Path) -> None:
+    off = tmp_path / "off.py"
+    off.write_text(ONE_OFF)
+    workload = (str(dtype).removeprefix("torch."),)
+    settings = quick(device=judge.device)
+    right, wrong = (judge.evaluate(TYPED, solution, workload, settings)[0] for solution in (TYPED, off))
+    assert (right.verdict, wrong.verdict) == ("passed", "wrong"), (right.reason, wrong.reason)
+    assert "at [3, 7]" in str(wrong.reason)

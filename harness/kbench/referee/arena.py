@@ -9,6 +9,7 @@ import torch
 from kbench import tree
 from kbench.device.interface import Device, Shared
 from kbench.protocol import ALIGNMENT, OpenArena, offsets
+from kbench.referee import figures
 from kbench.referee.busy import seconds_to_write
 from kbench.tree import Skeleton, TensorSpec
 
@@ -151,7 +152,7 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """The elements at flat `places` of every row."""
     rows = stack.unsqueeze(1) if stack.dim() == 1 else stack.reshape(stack.shape[0], -1)
-    return rows.index_select(1, places)
+    return figures.picked(rows, 1, places)
 
 
 def _itemsizes(skeleton: Skeleton) -> list[int]:

@@ -11,6 +11,7 @@ import torch
 CHUNK = 1 << 26
 LONG = 1 << 14
 UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
+BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,13 @@ def computable(tensor: torch.Tensor) -> torch.Tensor:
     if has_arithmetic(tensor):
         return tensor
     return tensor.float() if tensor.dtype.is_floating_point else tensor.to(torch.int64)
+
+
+def picked(tensor: torch.Tensor, dim: int, places: torch.Tensor) -> torch.Tensor:
+    """The slices at `places`: by their bits where nothing is defined on the type, which a GPU cannot index either."""
+    if has_arithmetic(tensor):
+        return tensor.index_select(dim, places)
+    return tensor.view(BITS[tensor.dtype.itemsize]).index_select(dim, places).view(tensor.dtype)
 
 
 def ratio(off: float, truth: float) -> float:
