@@ -52,9 +52,13 @@ def error(out: torch.Tensor, truth: torch.Tensor) -> Error:
 
 def of_rows(out: torch.Tensor, expected: torch.Tensor) -> list[list[float]]:
     """Of each output of a stack: largest difference, norm of the difference, norm of what is expected. One wait."""
-    long = out.numel() // out.shape[0] > CHUNK
-    figures: list[list[float]] = (_large_rows if long else _small_rows)(out, expected).tolist()
+    figures: list[list[float]] = (_large_rows if is_long(out[0]) else _small_rows)(out, expected).tolist()
     return figures
+
+
+def is_long(row: torch.Tensor) -> bool:
+    """Whether it is looked at by pieces."""
+    return row.numel() > CHUNK
 
 
 def pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
