@@ -80,6 +80,6 @@ def read(path: Path) -> Case:
         problem=HERE / "fixtures" / f"{problem[1] if problem else usual[0]}.py",
         workload=workload[1] if workload else None if problem else usual[1],
         story=story.split("\n\n")[0].replace("\n", " "),
-        because=because[1] if because else OFF if expected == "wrong" and path.parent == CHEATS else None,
+        because=because[1] if because else OFF if expected == "wrong" else None,
         twin=next(HONEST.rglob(f"{twin[1]}.py")) if twin else None,
     )

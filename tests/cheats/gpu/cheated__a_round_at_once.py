@@ -1,6 +1,6 @@
 """The first call of a round does the work of all of them: one time is long, the others are next to nothing.
 
-Rows 5, 6. Problem: matmul. Workload: 2048.
+Rows 5, 6. Problem: matmul. Workload: 2048. Because: it claims.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Writes every flush region at once at the start, with the word that go brings, and computes with a warm cache.
 
-Rows 10, 92. Problem: matmul. Workload: 2048.
+Rows 10, 92. Problem: matmul. Workload: 2048. Because: it claims.
 """
 
 import torch

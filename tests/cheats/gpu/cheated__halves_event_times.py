@@ -1,6 +1,6 @@
 """The events' clock tells half the time.
 
-Rows 1, 3. Problem: matmul. Workload: 2048.
+Rows 1, 3. Problem: matmul. Workload: 2048. Because: it claims.
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 It begins once everything is loaded, which would wait for it.
 
-Row 11. Problem: elementwise. Workload: 64MB. Beside: one_pass.
+Row 11. Problem: elementwise. Workload: 64MB. Beside: one_pass. Because: left work running.
 """
 
 import torch

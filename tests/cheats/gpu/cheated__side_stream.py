@@ -1,6 +1,6 @@
 """Works on a stream that the events do not see; only what hands in the output waits for it.
 
-Row 66. Problem: matmul. Workload: 2048.
+Row 66. Problem: matmul. Workload: 2048. Because: it claims.
 """
 
 import torch

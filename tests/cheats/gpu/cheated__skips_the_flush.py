@@ -1,6 +1,6 @@
 """Leaves the cache warm and claims the time that this saves.
 
-Row 10. Problem: matmul. Workload: 2048.
+Row 10. Problem: matmul. Workload: 2048. Because: did not evict the cache.
 """
 
 import torch

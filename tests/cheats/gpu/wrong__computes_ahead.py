@@ -1,6 +1,6 @@
 """A thread watches the inputs and has the answers ready when the clock starts.
 
-Row 21. Problem: matmul. Workload: 2048.
+Row 21. Problem: matmul. Workload: 2048. Because: in a timed call.
 """
 
 import threading

@@ -1,6 +1,6 @@
 """torch.compile writes the kernels that were to be its own.
 
-Row 80. Problem: own_kernel.
+Row 80. Problem: own_kernel. Because: policy.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Its kernel runs on eight numbers that nobody looks at.
 
-Row 77. Problem: own_kernel.
+Row 77. Problem: own_kernel. Because: policy.
 """
 
 import torch

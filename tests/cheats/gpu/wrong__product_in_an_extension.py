@@ -1,6 +1,6 @@
 """An extension whose body calls the library.
 
-Row 74. Problem: own_kernel.
+Row 74. Problem: own_kernel. Because: policy.
 """
 
 import torch

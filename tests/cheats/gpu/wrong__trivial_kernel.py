@@ -1,6 +1,6 @@
 """The bias and ReLU are its own; the product, nearly all of the time, is the library's.
 
-Row 78. Problem: own_kernel.
+Row 78. Problem: own_kernel. Because: policy.
 """
 
 import torch
