@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+from kbench.errors import MachineFault
 from kbench.records import Speedup
 from kbench.sweep.folder import Folder
 from made import result
@@ -29,3 +31,10 @@ def test_leaderboards_are_made_over_every_baseline(tmp_path: Path) -> None:
     ]
     text = (tmp_path / "leaderboard.md").read_text()
     assert text.index("over the eager baseline") < text.index("over the compile baseline")
+
+
+def test_what_cannot_be_written_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "leaderboard.md").mkdir()
+    with Folder(tmp_path, "x") as folder, pytest.raises(MachineFault, match=r"cannot write .*leaderboard\.md"):
+        folder.publish()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["leaderboard.csv", "leaderboard.md", "results.jsonl"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -65,12 +64,14 @@ class Folder:
         self._replace("environment.json", msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n")
 
     def _replace(self, name: str, text: str) -> None:
+        """Whole or not at all. Nobody else writes here, so what a kill leaves is written over the next time."""
+        new = self.path / f".{name}.new"
         try:
-            with tempfile.NamedTemporaryFile("w", dir=self.path, prefix=f".{name}-", delete=False) as file:
-                os.fchmod(file.fileno(), 0o644)
-                file.write(text)
-            Path(file.name).replace(self.path / name)
+            new.write_text(text, encoding="utf-8")
+            new.replace(self.path / name)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                new.unlink()
             raise MachineFault(f"cannot write {self.path / name}: {error.strerror}", FREE_SOME) from None
 
 
