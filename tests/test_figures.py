@@ -43,3 +43,16 @@ def test_of_rows_is_the_error_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(figures, "CHUNK", chunk)
         for (worst, off, size), one in zip(figures.of_rows(out, expected), wanted, strict=True):
             assert (worst, off / size) == pytest.approx((one.max_abs, one.norm), rel=1e-5)
+
+
+def test_equal_is_asked_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CHUNK", 64)
+    truth = torch.arange(200.0).reshape(20, 10)
+    out = truth.clone()
+    assert figures.equal(out, truth) and figures.equal(out.T.contiguous().T, truth)
+    out[-1, -1] += 1
+    assert not figures.equal(out, truth)
+    out[-1, -1] = truth[-1, -1] = math.nan
+    assert not figures.equal(out, truth)  # NaN takes a careful look
+    eight = torch.ones(100).to(torch.float8_e4m3fn)
+    assert not figures.equal(eight, eight.clone())  # nor can eight bits be asked

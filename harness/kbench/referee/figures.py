@@ -71,6 +71,12 @@ def chunks(out: torch.Tensor, truth: torch.Tensor) -> Iterator[tuple[torch.Tenso
     return zip(pieces(out), pieces(truth), strict=True)
 
 
+def equal(out: torch.Tensor, truth: torch.Tensor) -> bool:
+    """Element by element, where that can be asked of the type. Where they are not, the first piece mostly says so."""
+    flat = (torch.split(tensor.reshape(-1), CHUNK) for tensor in (out, truth))
+    return has_arithmetic(out) and all(map(torch.equal, *flat))
+
+
 def is_inexact(tensor: torch.Tensor) -> bool:
     return tensor.dtype.is_floating_point or tensor.dtype.is_complex
 
