@@ -40,7 +40,8 @@ class Fake:
     def __init__(self, gpu: Gpu, name: str) -> None:
         self.gpu, self.name, self.is_solution = gpu, name, name == "solution"
         self.device = SimpleNamespace(kind="cuda")
-        self.handle = SimpleNamespace(freeze=lambda: gpu.frozen.add(name), thaw=lambda: gpu.frozen.discard(name))
+        self.handle = SimpleNamespace(thaw=lambda: gpu.frozen.discard(name))
+        self.freeze = lambda: gpu.frozen.add(name)
         layout = SimpleNamespace(flush_bytes=1)
         self.arena = SimpleNamespace(layout=layout, outputs=[], take=lambda span: [], flush_once=gpu.flush)
         self.calls = 0

@@ -20,6 +20,7 @@ from kbench import machine
 from kbench.jail import census, files, linux
 from kbench.jail.layers import Limits
 from kbench.jail.orders import AskLog, Ended, Freeze, Frozen, Keep, LogTail, PlaceFile, PlaceFolder, ToKeeper
+from kbench.jail.stillness import Stillness
 from kbench.wire import Channel, Closed
 
 LOG_BYTES = 64 * 1024
@@ -40,6 +41,8 @@ class Keeper:
         self.dropped = 0
         self.limit_hit: str | None = None
         self.ended = False
+        self.still: Stillness | None = None  # while they are stopped
+        self.broken = 0  # how often they went on all the same
 
     def run(self) -> NoReturn:
         os.set_blocking(self.output, False)
@@ -73,14 +76,28 @@ class Keeper:
                 with self._folder_of_host() as target:
                     self.control.send(files.place(lambda path: files.copy_fresh(self.scratch, path), target, "scratch"))
             case Freeze(on=on):
-                self._signal(signal.SIGSTOP if on else signal.SIGCONT)
-                if on:
-                    self.control.send(Frozen())
+                self._freeze() if on else self._thaw()
             case AskLog():
                 for _ in range(MOST_READS):  # whoever writes without pause does not keep us here
                     if not self._drain(once=True):
                         break
                 self.control.send(LogTail(text=self.tail.decode(errors="replace"), dropped=self.dropped))
+
+    def _freeze(self) -> None:
+        self._look_whether_still()
+        self._signal(signal.SIGSTOP)
+        self._reap()  # what has ended is none that could go on
+        self.still = Stillness(self._pids())
+        self.control.send(Frozen(broken=self.broken))
+
+    def _thaw(self) -> None:
+        self._look_whether_still()
+        self._signal(signal.SIGCONT)
+
+    def _look_whether_still(self) -> None:
+        if self.still:
+            self.broken += self.still.was_broken()
+            self.still = None
 
     @contextlib.contextmanager
     def _folder_of_host(self) -> Iterator[str]:

@@ -58,7 +58,12 @@ class Ended(Record, frozen=True, tag=True):
 
 
 class Frozen(Record, frozen=True, tag=True):
-    """Everything in the jail stands still. Going on is not confirmed."""
+    """Everything in the jail stands still. Going on is not confirmed.
+
+    `broken` says how often something went on while it was stopped, this time not counted.
+    """
+
+    broken: int
 
 
 FromKeeper = Up | Placed | LogTail | Ended | Frozen

@@ -124,11 +124,15 @@ class Handle:
             return f"[{tail.dropped} bytes dropped]\n{tail.text}" if tail.dropped else tail.text
         return ""
 
-    def freeze(self) -> None:
-        """Stops every process in the jail. One that is gone is found out about when it is asked."""
+    def freeze(self) -> int:
+        """Stops every process in the jail; how often some of them went on when they were stopped before.
+
+        One that is gone is found out about when it is asked.
+        """
         with contextlib.suppress(Stopped, Closed, Late, Malformed):
             self._await_keeper()
-            self._ask_keeper(Freeze(on=True), Frozen)
+            return self._ask_keeper(Freeze(on=True), Frozen).broken
+        return 0
 
     def thaw(self) -> None:
         """Lets them go on, without waiting until they do."""

@@ -38,6 +38,7 @@ from kbench.referee.size import Size
 SOLUTION = "solution"
 POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
 LONGEST_CLAIM_MS = 1e7
+MOST_BROKEN = 2  # of the times that it was stopped, some thirty in the shortest series
 MOST_KEPT = 256 * 2**20  # by a worker that goes on to another problem
 Mode = Literal["batch", "single", "null-batch", "null-single"]
 
@@ -176,8 +177,15 @@ class Side:
             left = self.handle.expect(Forgotten, self.seconds["load"])
         except Stopped:
             return False
-        self._free()
+        self.free()
         return left.left_bytes <= MOST_KEPT and not left.changed
+
+    def freeze(self) -> None:
+        """Stops it while others are timed, or while its inputs come. Once or twice may be the machine's doing."""
+        broken = self.handle.freeze()
+        if self.is_solution and broken > MOST_BROKEN:
+            reason = "it went on while it was stopped, as it is while others are timed and its inputs are filled in"
+            raise Stopped(ruling.Ruling("cheated", reason))
 
     def leave(self) -> None:
         """Ends the worker without waiting until it is gone: its device takes a while to let go."""
@@ -186,9 +194,10 @@ class Side:
     def close(self) -> None:
         """Ends the worker, then frees what was shared with it."""
         self.handle.end()
-        self._free()
+        self.free()
 
-    def _free(self) -> None:
+    def free(self) -> None:
+        """Lets go of what was shared with the worker."""
         if self.gate:
             self.gate.close()
         if self.arena:
@@ -205,7 +214,7 @@ class Side:
         assert self.arena and self.gate
         in_time = self.device.fills_in_time()
         if not in_time:
-            self.handle.freeze()
+            self.freeze()
             if not idle:  # nobody reads them, and here the clock does not run yet
                 self.arena.fill(stacks, span, word)
         self.arena.poison(span, word ^ POISON)

@@ -135,9 +135,9 @@ class Timer:
     def _alone(self, side: Side) -> Iterator[None]:
         """While one side is timed the others' processes are stopped: they cannot slow it down."""
         others = [other for other in self.sides if other is not side]
-        for other in others:
-            other.handle.freeze()
         try:
+            for other in others:
+                other.freeze()
             yield
         finally:
             for other in others:
