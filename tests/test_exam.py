@@ -320,3 +320,14 @@ def test_a_slow_baseline_is_not_the_solutions_fault(warm: Referee, tmp_path: Pat
     for _ in range(2):
         result = warm.evaluate(problem, PLAIN, settings=quick(timeouts={"call": 0.2}))[0]
         assert result.verdict == "passed", result.reason
+
+
+def test_a_kept_baseline_is_no_quicker_than_the_same_code_that_comes_new(warm: Referee) -> None:
+    """Its memory must be as new: pages that it had used before took half the time of those that are used first."""
+    same = HERE / "fixtures" / "sum.py"
+    found = []
+    for _ in range(4):
+        result = warm.evaluate(same, same, settings=quick(trials=1))[0]
+        assert result.timing, result.reason
+        found.append(result.timing.median_ms / result.baselines["eager"].median_ms)
+    assert min(found[1:]) < 1.4

@@ -37,6 +37,9 @@ class Device(Protocol):
     def detach(self, memory: torch.Tensor) -> None:
         """In the worker: the end of what `attach` gave. None of its views may be used any more."""
 
+    def touch(self, memory: torch.Tensor) -> None:
+        """Sees to it that using it the first time takes no longer than later: whole bytes of an arena."""
+
     def synchronize(self) -> None: ...
 
     def free_bytes(self) -> int: ...

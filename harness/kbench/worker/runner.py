@@ -29,6 +29,7 @@ class Runner:
         self.device = device
         self.gate: Gate | None = None
         self.attached: list[torch.Tensor] = []
+        self.parts: list[tuple[torch.Tensor, int]] = []  # of the arena: memory, and bytes a slot
         self.inputs: list[Any] = []
         self.outputs: list[list[torch.Tensor]] = []
         self.expected: Skeleton = tree.Plain(value=None, kind="None")
@@ -43,10 +44,12 @@ class Runner:
         self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
 
     def open(self, arena: OpenArena, fds: list[int]) -> None:
+        self.close()  # what it had for a former solution
         given = self._attach(fds.pop(0), arena.slots * arena.input_stride)
         taken = self._attach(fds.pop(0), arena.slots * arena.output_stride)
         if arena.flush_bytes:
             self._open_flush(arena, fds.pop(0))
+        self.parts = [(given, arena.input_stride), (taken, arena.output_stride)]
         self.gate = self.device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
@@ -76,12 +79,13 @@ class Runner:
 
     def close(self) -> None:
         """Lets go of the arena: only then the referee can have its memory back."""
-        self.inputs, self.outputs, self.flush = [], [], []
+        self.inputs, self.outputs, self.flush, self.parts = [], [], [], []
         self.lead = self.secret = torch.empty(0)
-        for memory in self.attached:
-            self.device.detach(memory)
+        while self.attached:
+            self.device.detach(self.attached.pop())
         if self.gate:
             self.gate.close()
+        self.gate = None
 
     def call(self, order: Call) -> Returned:
         self.subject.restore_buffers()
@@ -115,6 +119,8 @@ class Runner:
         gc.disable()
         try:
             self.device.synchronize()
+            for slot in order.slots:
+                self._touch(slot)
             self.device.take_places()
             self.channel.send(Armed())
             if order.mode.endswith("batch"):
@@ -127,6 +133,11 @@ class Runner:
         finally:
             gc.enable()
         return Finished(claims_ms=self._claims(order), odd=odd)
+
+    def _touch(self, slot: int) -> None:
+        """The first use of a page takes longer than most work on it."""
+        for memory, stride in self.parts:
+            self.device.touch(memory[slot * stride : (slot + 1) * stride])
 
     def _claims(self, order: Round) -> tuple[float, ...]:
         if order.mode != "batch":
