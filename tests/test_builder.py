@@ -277,9 +277,15 @@ def test_the_modes_keep_their_builds_apart(local: building.Local) -> None:
     assert len(set(keys.values())) == 3
 
 
-def _key(mode: str) -> str:
+def test_the_architectures_count_for_cuda_alone() -> None:
+    """So that C++ that was built ahead is found by who knows of no GPU."""
+    assert _key("auto", CPP, "9.0") == _key("auto", CPP, None)
+    assert _key("auto", CUDA, "9.0") != _key("auto", CUDA, None)
+
+
+def _key(mode: str, ask: BuildAsk = CPP, arch_list: str | None = None) -> str:
     made = builder.Builder(Cache(None), Toolchain(**COMPLETE))
-    return made._key(Request(CPP, None, (), 1.0, mode))  # type: ignore[arg-type]
+    return made._key(Request(ask, arch_list, (), 1.0, mode))  # type: ignore[arg-type]
 
 
 def test_what_does_not_build_is_not_tried_twice_in_a_row(local: building.Local) -> None:

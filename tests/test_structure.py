@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 from kbench import tree
-from kbench.referee.structure import difference
+from kbench.referee.structure import LONGEST, difference
+from kbench.tree import TensorSpec
 
 X = torch.zeros(2, 3)
 
@@ -32,3 +33,8 @@ def test_difference(expected: object, got: object, says: str) -> None:
 
 def test_equal_structures_do_not_differ() -> None:
     assert difference(tree.describe([X, 1]), tree.describe([X + 1, 1])) is None
+
+
+def test_a_shape_as_long_as_a_book_is_cut() -> None:
+    endless = TensorSpec(shape=(1,) * 10**6, dtype="float32")
+    assert len(difference(tree.describe(X), endless) or "") == LONGEST

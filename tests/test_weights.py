@@ -47,3 +47,4 @@ def test_what_a_worker_makes_up_agrees_with_nothing() -> None:
     nameless = Constructed(("weight",), (), ())
     more = Constructed(("weight", "other"), (), (honest.specs[0], honest.specs[0]))
     assert not any(weights.agree(Model(), made_up) for made_up in (twice, nameless, more))
+    assert weights.shared_buffers(Model(), Constructed(("weight",), ("mean",), ())) == []

@@ -13,6 +13,9 @@ from kbench.tree import Skeleton, TensorSpec
 
 ALIGNMENT = 512
 MAX_TEXT = 64 * 1024
+# Settings that a solution changed, as told.
+MAX_CHANGES, MAX_CHANGE = 50, 200
+Changes = Annotated[tuple[Annotated[str, Meta(max_length=MAX_CHANGE)], ...], Meta(max_length=MAX_CHANGES)]
 MAX_SPANS, MAX_SPAN_NAME, LONGEST_SPAN_MS = 256, 300, 1e9
 
 
@@ -114,6 +117,10 @@ class BuildAsk(Record, frozen=True, tag=True):
     def has_cuda_sources(self) -> bool:
         return bool(self.cuda_sources) or any(name.endswith(".cu") for name in self.sources)
 
+    @property
+    def wants_cuda(self) -> bool:
+        return self.has_cuda_sources or bool(self.with_cuda)
+
     def key(self, toolchain: str) -> str:
         """Content address: sources and flags, and the toolchain that they meet."""
         digest = hashlib.sha256(msgspec.json.encode(self))
@@ -122,14 +129,14 @@ class BuildAsk(Record, frozen=True, tag=True):
 
 
 class Loaded(Record, frozen=True, tag=True):
-    changed: tuple[str, ...]  # process-wide settings
+    changed: Changes  # process-wide settings
 
 
 class Constructed(Record, frozen=True, tag=True):
     parameters: tuple[str, ...]
     buffers: tuple[str, ...]
     specs: tuple[TensorSpec, ...]  # of both, in that order
-    changed: tuple[str, ...] = ()
+    changed: Changes = ()
 
 
 class Done(Record, frozen=True, tag=True):
@@ -173,7 +180,7 @@ class Forgotten(Record, frozen=True, tag=True):
     """What a problem leaves behind: memory that is not handed back, and settings of the process."""
 
     left_bytes: int
-    changed: tuple[str, ...]
+    changed: Changes
 
 
 class Fault(Record, frozen=True, tag=True):

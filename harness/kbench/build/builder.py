@@ -88,7 +88,8 @@ class Builder:
 
     def _key(self, request: Request) -> str:
         version = "" if request.mode == "full" else standins.version()
-        parts = (cache.FORMAT, torch.__version__, self.tools.text, request.arch_list, request.mode, version)
+        arch_list = request.arch_list if request.ask.wants_cuda else None  # C++ is the same for each
+        parts = (cache.FORMAT, torch.__version__, self.tools.text, arch_list, request.mode, version)
         return request.ask.key("|".join(map(str, parts)))
 
     def _find(self, key: str) -> tuple[cache.Entry, list[Path]] | None:

@@ -44,12 +44,15 @@ class Builds:
         self.extensions: list[Extension] = []
 
     def build(self, ask: BuildAsk, handle: Handle, seconds: float) -> tuple[BuildReply, list[int]]:
-        """The reply for the worker, with the descriptors of the artifact and its glue."""
-        for_elsewhere = self.ahead is not None and _wants_cuda(ask)
-        runs_here = self.device.kind == "cuda" or not _wants_cuda(ask) or for_elsewhere
+        """The reply for the worker, with the descriptors of the artifact and its glue. `seconds` are for all builds."""
+        left = seconds - sum(extension.seconds for extension in self.extensions)
+        if left <= 0:
+            raise Stopped(ruling.of_deadline("build", seconds))
+        for_elsewhere = self.ahead is not None and ask.wants_cuda
+        runs_here = self.device.kind == "cuda" or not ask.wants_cuda or for_elsewhere
         self._demand_possible(ask, for_elsewhere)
-        request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), seconds, self.mode, not runs_here)
-        outcome = self._ask(request, seconds)
+        request = Request(ask, self._arch_list(), tuple(sorted(self.layers)), left, self.mode, not runs_here)
+        outcome = self._ask(request, left)
         if outcome.timed_out:
             raise Stopped(ruling.of_deadline("build", seconds))
         if not runs_here and not outcome.log:
@@ -105,10 +108,6 @@ class Builds:
             return self.ahead
         capability = self.device.info().capability
         return toolchain.arch_list(capability) if capability else None
-
-
-def _wants_cuda(ask: BuildAsk) -> bool:
-    return ask.has_cuda_sources or bool(ask.with_cuda)
 
 
 def _path(extensions: list[Extension]) -> Literal["light", "full", "none"]:

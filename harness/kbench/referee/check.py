@@ -50,6 +50,8 @@ def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Fi
     off = structure.difference(trial.skeleton, returned.outputs, "result")
     if off:
         raise Stopped(ruling.of_mismatch(Mismatch(output="structure", trial=trial.name, summary=off)))
+    if not returned.copied and arena.has_room(returned.outputs):
+        raise Stopped(ruling.of_protocol("outputs that have room and are not handed in"))
     if not returned.copied:
         raise Stopped(Ruling("unsupported", "the length of an output varies more than kbench has room for"))
     taken = [stack[0] for stack in arena.take(span)]

@@ -6,9 +6,16 @@ import math
 
 from kbench.tree import Nest, Other, Plain, Skeleton, TensorSpec
 
+LONGEST = 2000  # shapes and keys are a worker's word
+
 
 def difference(expected: Skeleton, got: Skeleton, name: str = "output") -> str | None:
     """None where they agree in structure, type, shape, dtype and device."""
+    off = _difference(expected, got, name)
+    return off and off[:LONGEST]
+
+
+def _difference(expected: Skeleton, got: Skeleton, name: str) -> str | None:
     if expected == got:
         return None
     if isinstance(expected, Nest) and isinstance(got, Nest) and expected.kind == got.kind:
@@ -37,7 +44,7 @@ def _nests(expected: Nest, got: Nest, name: str) -> str | None:
         return f"{name} has keys {list(got.keys)}, expected {list(expected.keys)}"
     keys = [repr(key) for key in expected.keys] if expected.keys else list(range(len(expected.children)))
     for key, wanted, found in zip(keys, expected.children, got.children, strict=True):
-        off = difference(wanted, found, _name(name, key))
+        off = _difference(wanted, found, _name(name, key))
         if off:
             return off
     return None

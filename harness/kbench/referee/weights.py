@@ -23,7 +23,9 @@ def shared_buffers(model: torch.nn.Module, constructed: Constructed) -> list[str
     """Buffers that both have, alike in shape and type."""
     specs = dict(zip((*constructed.parameters, *constructed.buffers), constructed.specs, strict=False))
     ours = {name: _shape(_spec(value)) for name, value in model.named_buffers()}
-    return [name for name in constructed.buffers if name in ours and _shape(specs[name]) == ours[name]]
+    return [
+        name for name in constructed.buffers if name in ours and name in specs and _shape(specs[name]) == ours[name]
+    ]
 
 
 def hand_over(model: torch.nn.Module, buffers: list[str], side: Side) -> None:

@@ -15,7 +15,7 @@ import torch
 
 from kbench import module, tree
 from kbench.device import memory
-from kbench.protocol import Construct, Constructed, Done, Load, Loaded, TakeWeights, offsets
+from kbench.protocol import MAX_CHANGE, MAX_CHANGES, Construct, Constructed, Done, Load, Loaded, TakeWeights, offsets
 from kbench.settings import COMPILED, ENTRIES
 
 MODULE = "kbench_subject"
@@ -142,4 +142,4 @@ def _changes(before: dict[str, str]) -> tuple[str, ...]:
     changed = [f"{name}={after[name]}" for name in before if name != "environ" and after[name] != before[name]]
     old, new = json.loads(before["environ"]), json.loads(after["environ"])
     variables = [f"environ {name}" for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
-    return tuple(text[:200] for text in (*changed, *variables))[:50]
+    return tuple(text[:MAX_CHANGE] for text in (*changed, *variables))[:MAX_CHANGES]
