@@ -47,6 +47,20 @@ def test_ambiguous_missing_and_unsuitable(root: Path) -> None:
         catalog.locate(str(root / "problems"), "problems", root)
 
 
+def test_a_link_is_what_it_leads_to(root: Path) -> None:
+    folder = root / "solutions" / "fusion" / "beta"
+    (folder / "link.md").symlink_to("reply.md")
+    (folder / "loop.py").symlink_to("loop.py")
+    assert catalog.locate("beta/reply", "solutions", root) == folder / "reply.md"
+    assert folder / "loop.py" not in catalog.entries("solutions", root)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "~nobody-of-that-name/x", "\0"])
+def test_what_can_be_no_path_is_no_problem(name: str, root: Path) -> None:
+    with pytest.raises(UsageFault, match="no problem"):
+        catalog.locate(name, "problems", root)
+
+
 def test_root_is_given_or_the_nearest_parent(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert catalog.find_root(None, root / "problems" / "fusion") == root
     monkeypatch.setenv("KBENCH_ROOT", str(root))

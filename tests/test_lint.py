@@ -144,3 +144,10 @@ def test_what_one_draw_shows_must_be_in_the_next_one_too(
     nothing: Any = None
     monkeypatch.setattr(lint, "Linter", lambda *_: SimpleNamespace(complaints=lambda: left.pop(0)))
     assert [one.check for one in lint.complaints(nothing, nothing, "cpu", nothing)] == told and not left
+
+
+def test_a_problem_with_random_outputs_is_at_fault(referee: Referee, tmp_path: Path) -> None:
+    path = problem(tmp_path, {FORWARD: "return self.linear(x) + torch.rand_like(x)"})
+    with pytest.raises(ProblemFault, match="random outputs cannot be checked"):
+        referee.lint(path)
+    assert referee.lint(GOOD)[0].passed

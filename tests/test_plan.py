@@ -155,6 +155,11 @@ def test_sets_hold_samples_of_one_author_wherever_they_lie(root: Path) -> None:
     assert [Path(path).name for path in plan.strays] == ["stray.md"]
 
 
+def test_solutions_of_problems_that_are_not_chosen_are_no_strays(root: Path) -> None:
+    plan = planned(root, "problems: fusion/add")
+    assert plan.pairs and not plan.strays
+
+
 def test_a_problem_that_cannot_be_read_leaves_the_others(root: Path) -> None:
     (root / "problems" / "bad.py").write_text("def (")
     (root / "problems" / "hidden.py").write_text("KBENCH = make()\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -14,6 +15,7 @@ from kbench.errors import UsageFault
 Kind = Literal["problems", "solutions"]
 SUFFIXES: dict[Kind, tuple[str, ...]] = {"problems": (".py",), "solutions": (".py", ".md", ".txt")}
 FOLDER_ENTRY = "solution.py"
+LONGEST = 200  # of a name that is told
 SAMPLE = re.compile(r"(?:_sample)?[-_.]\d+$")  # as models' answers are often numbered
 
 
@@ -31,19 +33,28 @@ def find_root(given: str | None, start: Path | None = None) -> Path | None:
 
 def locate(name: str, kind: Kind, root: Path | None) -> Path:
     """The file or folder that a path or a short name means, or a UsageFault that names the nearest ones."""
-    direct = Path(name).expanduser()
-    if direct.exists() and _is_entry(direct, kind):
+    direct = _there(name)
+    if direct and _is_entry(direct, kind):
         return direct.resolve()
-    matches = [path for path in entries(kind, root) if _matches(identity(path, kind, root), name)]
+    fitting = [path for path in entries(kind, root) if _matches(identity(path, kind, root), name)]
+    matches = list({path.resolve(): path for path in fitting}.values())  # a link is what it leads to
     if len(matches) == 1:
         return matches[0]
     singular = kind[:-1]
     if len(matches) > 1:
         choices = ", ".join(identity(path, kind, root) for path in matches[:5])
         raise UsageFault(f"{singular} {name!r} means several: {choices}", "use more of the name")
-    if direct.is_dir():
+    if direct:
         raise UsageFault(f"the folder {direct} is no {singular}", _folder_fix(kind))
-    raise UsageFault(f"no {singular} {name!r}{_nearest(name, kind, root)}", "see kbench list, or give a path")
+    raise UsageFault(f"no {singular} {name[:LONGEST]!r}{_nearest(name, kind, root)}", "see kbench list, or give a path")
+
+
+def _there(name: str) -> Path | None:
+    """The path that is named, where it is one: a name may be anything, also what no path can be."""
+    with contextlib.suppress(OSError, RuntimeError):
+        path = Path(name).expanduser()
+        return path if path.exists() else None
+    return None
 
 
 def identity(path: Path, kind: Kind, root: Path | None) -> str:
@@ -94,12 +105,21 @@ def below(folder: Path, kind: Kind) -> list[Path]:
 
 def _walk(folder: Path, kind: Kind) -> Iterator[Path]:
     for child in sorted(folder.iterdir()):
-        if child.name.startswith((".", "_")):
+        if child.name.startswith((".", "_")) or _is_loop(child):
             continue
         if child.is_dir() and not _is_entry(child, kind):
             yield from _walk(child, kind)
         elif _is_entry(child, kind) and child.suffix in (*SUFFIXES[kind], "") and child.stem != "README":
             yield child
+
+
+def _is_loop(path: Path) -> bool:
+    """A link that leads to itself."""
+    try:
+        path.resolve()
+    except (OSError, RuntimeError):
+        return True
+    return False
 
 
 def _is_entry(path: Path, kind: Kind) -> bool:

@@ -16,7 +16,7 @@ from kbench.device import heap
 from kbench.device.choose import choose
 from kbench.device.interface import Device
 from kbench.device.lease import Lease
-from kbench.errors import DoesNotFit, KbenchError
+from kbench.errors import DoesNotFit, KbenchError, ProblemFault
 from kbench.jail import layers as jail_layers
 from kbench.machine import available_memory, usable_cores
 from kbench.problem_settings import ProblemSettings
@@ -28,6 +28,7 @@ from kbench.referee.draft import environment
 from kbench.referee.evaluate import Evaluation
 from kbench.referee.events import Complete, Entered, Evaluate, Evaluated, Failed, Lint, Prepare, Ready, ToReferee
 from kbench.referee.exams import Exams
+from kbench.referee.ruling import Stopped
 from kbench.referee.staff import Staff
 from kbench.referee.switches import put_back
 from kbench.settings import DEADLINES, deadlines
@@ -109,7 +110,12 @@ def _lint(client: Channel, device: Device, asked: Lint) -> None:
     client.send(Entered("problem", "while it is looked at", DEADLINES[device.kind]["total"]))
     of_problem = _settings(source, device)
     for name in problem.choose_workloads(tuple(of_problem.workloads), asked.workloads, device.kind, source.id):
-        client.send(Linted(source.id, name, lint.complaints(source, of_problem, name, device)))
+        try:
+            complaints = lint.complaints(source, of_problem, name, device)
+        except Stopped as stop:
+            fix = "nothing can be checked against it as it is"
+            raise ProblemFault(f"{source.path}: {stop.ruling.reason}", fix) from None
+        client.send(Linted(source.id, name, complaints))
 
 
 def _settings(source: problem.Source, device: Device) -> ProblemSettings:

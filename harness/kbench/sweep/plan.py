@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -86,6 +87,11 @@ class Planner:
             except KbenchError as fault:
                 self.faults.append((name, fault))
 
+    @functools.cache  # noqa: B019  a planner lives as long as its plan is made
+    def _all_ids(self) -> tuple[str, ...]:
+        """Of problems that are not chosen too: their solutions are not meant."""
+        return tuple(catalog.identity(path, "problems", self.root) for path in catalog.entries("problems", self.root))
+
     def _files(self, text: str) -> list[Path]:
         """Problems elsewhere: paths, relative to the configuration."""
         if not text.endswith(".py"):
@@ -105,7 +111,8 @@ class Planner:
             for name, path in self._named(folder):
                 of = catalog.problem_for(name, problems, self.root)
                 if of is None:
-                    self.strays.append(str(path))
+                    if catalog.problem_for(name, self._all_ids(), self.root) is None:
+                        self.strays.append(str(path))
                     continue
                 fitting = [wanted.text for wanted in self.config.solutions if _fits(name, wanted.text)]
                 used.update(fitting)
