@@ -35,6 +35,12 @@ def test_constants_that_follow_from_a_replaced_one_follow_it(tmp_path: Path) -> 
     assert loaded.get_inputs() == [3, 9, 5]
 
 
+def test_a_mark_of_byte_order_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "marked.py"
+    path.write_text(TEXT.format(settings=""), encoding="utf-8-sig")
+    assert problem.load(problem.read(path, "marked")).get_inputs() == [4, 16, 5]
+
+
 def test_defaults(tmp_path: Path) -> None:
     found = settings(tmp_path, "")
     assert found == ProblemSettings()

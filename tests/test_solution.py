@@ -20,6 +20,12 @@ def test_a_file(tmp_path: Path) -> None:
     assert len(source.sha256) == 64
 
 
+def test_a_mark_of_byte_order_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("class ModelNew: pass\n", encoding="utf-8-sig")
+    assert read(path).text == "class ModelNew: pass\n"
+
+
 @pytest.mark.parametrize(
     ("data", "says"), [(b"", "empty"), (b"\xff\xfe\x00", "not text"), (b"a\0b", "binary"), (b" \n", "empty")]
 )

@@ -38,7 +38,7 @@ def _python() -> Iterator[Finding]:
 
 def _torch() -> Iterator[Finding]:
     code = "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"
-    told = _output([sys.executable, "-c", code])
+    told = _output([sys.executable, "-P", "-c", code])  # not what happens to lie here
     if told is None:
         yield Finding("torch", "fail", "cannot be imported", "pip install torch")
         return

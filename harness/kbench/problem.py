@@ -32,7 +32,7 @@ class Source(Record, frozen=True):
 def read(path: Path, id: str) -> Source:
     try:
         data = path.read_bytes()
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ProblemFault(f"cannot read the problem {path}: {error}", "a problem is a Python file") from None
     try:

@@ -61,7 +61,7 @@ def own_texts(source: Source) -> dict[str, str]:
 def _from_bytes(data: bytes, file: Path, id: str, entry: str | None) -> Source:
     sha256 = hashlib.sha256(data).hexdigest()
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return Source(id=id, sha256=sha256, path=str(file), text=None, fault="the file is not text (UTF-8)")
     if "\0" in text:
