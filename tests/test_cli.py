@@ -13,7 +13,7 @@ import click
 import msgspec
 import pytest
 from click.testing import CliRunner
-from conftest import AFFINE, BROKEN, CHEATS, HERE, ROOT
+from conftest import AFFINE, BROKEN, CHEATS, HERE, ROOT, Evaluate
 from kbench.cli.main import COMMANDS, kbench
 from kbench.records import Result, result_schema
 from kbench.report import text
@@ -174,6 +174,14 @@ def test_golden_output(path: Path) -> None:
     lines = text.lines(result)
     assert max(map(len, lines)) <= 80
     assert "\n".join(lines) + "\n" == path.with_suffix(".txt").read_text()
+
+
+def test_no_error_is_told_where_the_first_trial_fails(evaluate: Evaluate, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(AFFINE.read_text().replace("+ 1.0", "+ 2.0"))
+    lines = text.lines(evaluate(wrong))
+    (check,) = [line for line in lines if line.startswith("check")]
+    assert "0 trials, 1 call" in check and "largest error" not in check
 
 
 def test_the_list_of_commands_says_of_each_what_it_says_of_itself() -> None:

@@ -86,7 +86,8 @@ def _check(result: Result) -> Iterator[str]:
     if check is None:
         return
     said = f"{units.plural(check.trials, 'trial')}, {units.plural(check.calls, 'call')}"
-    if check.trials and check.max_abs_error is not None and check.norm_error is not None:
+    told = check.trials or check.max_abs_error  # of a first trial that failed nothing may have been noted
+    if told and check.max_abs_error is not None and check.norm_error is not None:
         said += f"; largest error {check.max_abs_error:.1e}, relative norm {check.norm_error:.1e}"
     if check.precision not in (None, "float32"):
         said += f", {check.precision}"
