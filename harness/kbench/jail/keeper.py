@@ -75,19 +75,22 @@ class Keeper:
             case Keep():
                 with self._folder_of_host() as target:
                     self.control.send(files.place(lambda path: files.copy_fresh(self.scratch, path), target, "scratch"))
-            case Freeze(on=on):
-                self._freeze() if on else self._thaw()
+            case Freeze(on=True, watched=watched):
+                self._freeze(watched)
+            case Freeze():
+                self._thaw()
             case AskLog():
                 for _ in range(MOST_READS):  # whoever writes without pause does not keep us here
                     if not self._drain(once=True):
                         break
                 self.control.send(LogTail(text=self.tail.decode(errors="replace"), dropped=self.dropped))
 
-    def _freeze(self) -> None:
+    def _freeze(self, watched: bool) -> None:
         self._look_whether_still()
         self._signal(signal.SIGSTOP)
-        self._reap()  # what has ended is none that could go on
-        self.still = Stillness(self._pids())
+        if watched:
+            self._reap()  # what has ended is none that could go on
+            self.still = Stillness(self._pids())
         self.control.send(Frozen(broken=self.broken))
 
     def _thaw(self) -> None:

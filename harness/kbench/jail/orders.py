@@ -27,9 +27,10 @@ class Keep(Record, frozen=True, tag=True):
 
 
 class Freeze(Record, frozen=True, tag=True):
-    """Stop every process in the jail, or let them go on."""
+    """Stop every process in the jail, or let them go on. `watched`: and see whether any goes on before that."""
 
     on: bool
+    watched: bool = False
 
 
 ToKeeper = PlaceFile | PlaceFolder | AskLog | Keep | Freeze

@@ -181,8 +181,11 @@ class Side:
         return left.left_bytes <= MOST_KEPT and not left.changed
 
     def freeze(self) -> None:
-        """Stops it while others are timed, or while its inputs come. Once or twice may be the machine's doing."""
-        broken = self.handle.freeze()
+        """Stops it while others are timed, or while its inputs come. Once or twice may be the machine's doing.
+
+        Where a GPU does what is timed, the host's cores are not what one would take from others.
+        """
+        broken = self.handle.freeze(watched=self.device.kind == "cpu")
         if self.is_solution and broken > MOST_BROKEN:
             reason = "it went on while it was stopped, as it is while others are timed and its inputs are filled in"
             raise Stopped(ruling.Ruling("cheated", reason))
