@@ -87,7 +87,7 @@ class Planner:
             except KbenchError as fault:
                 self.faults.append((name, fault))
 
-    @functools.cache  # noqa: B019  a planner lives as long as its plan is made
+    @functools.cached_property
     def _all_ids(self) -> tuple[str, ...]:
         """Of problems that are not chosen too: their solutions are not meant."""
         return tuple(catalog.identity(path, "problems", self.root) for path in catalog.entries("problems", self.root))
@@ -111,7 +111,7 @@ class Planner:
             for name, path in self._named(folder):
                 of = catalog.problem_for(name, problems, self.root)
                 if of is None:
-                    if catalog.problem_for(name, self._all_ids(), self.root) is None:
+                    if catalog.problem_for(name, self._all_ids, self.root) is None:
                         self.strays.append(str(path))
                     continue
                 fitting = [wanted.text for wanted in self.config.solutions if _fits(name, wanted.text)]
