@@ -185,8 +185,7 @@ class Side:
 
         Where a GPU does what is timed, the host's cores are not what one would take from others.
         """
-        broken = self.handle.freeze(watched=self.device.kind == "cpu")
-        if self.is_solution and broken > MOST_BROKEN:
+        if self.handle.freeze(watched=self.is_solution and self.device.kind == "cpu") > MOST_BROKEN:
             reason = "it went on while it was stopped, as it is while others are timed and its inputs are filled in"
             raise Stopped(ruling.Ruling("cheated", reason))
 
