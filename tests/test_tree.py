@@ -65,3 +65,19 @@ def test_room_for_tensors_whose_length_varies() -> None:
 def test_booleans_are_not_integers() -> None:
     assert tree.describe(True) == Plain(value=True, kind="bool")
     assert tree.describe(1) == Plain(value=1, kind="int")
+
+
+@pytest.mark.parametrize(
+    ("output", "fits"),
+    [
+        (tree.TensorSpec(shape=(2, 3), dtype="float32"), True),
+        (tree.TensorSpec(shape=(7,), dtype="float32"), False),
+        (tree.TensorSpec(shape=(2, 3), dtype="float64"), False),
+        (tree.TensorSpec(shape=(2, 3), dtype="float32", device="cuda"), False),
+        (tree.Plain(value=1, kind="int"), True),
+    ],
+)
+def test_outputs_fit_by_type_device_and_size(output: tree.Skeleton, fits: bool) -> None:
+    assert tree.fits(output, [torch.empty(6)]) is fits
+    both = tree.Nest(kind="list", children=(output, output))
+    assert tree.fits(both, [torch.empty(6)]) is (fits and isinstance(output, tree.Plain))

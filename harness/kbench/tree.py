@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kbench.records import Record
@@ -143,6 +143,17 @@ def _plain(value: Any) -> Plain | Other:
         kind = next(kind for kind in (bool, int, str) if isinstance(value, kind))
         return Plain(value=kind(value), kind=kind.__name__)
     return Plain(value=None, kind="None") if value is None else Other(kind=type(value).__name__)
+
+
+def fits(outputs: Skeleton, places: Sequence[Any]) -> bool:
+    """Whether the bytes have room in these tensors: the same by type and device, none larger than its place."""
+    got = specs(outputs)
+    return len(got) <= len(places) and all(
+        spec.dtype == str(place.dtype).removeprefix("torch.")
+        and spec.device == place.device.type
+        and spec.numel <= place.numel()
+        for spec, place in zip(got, places, strict=False)
+    )
 
 
 def is_contiguous(tensor: Any) -> bool:

@@ -71,11 +71,8 @@ class Arena:
         self._taken.view[span.start * stride : span.stop * stride].view(torch.int32).fill_(word)
 
     def has_room(self, outputs: Skeleton) -> bool:
-        """Whether a worker could copy these into a slot: same tensors by type, none larger than its place."""
-        got, places = tree.specs(outputs), tree.specs(self.layout.outputs)
-        return len(got) <= len(places) and all(
-            one.dtype == place.dtype and one.numel <= place.numel for one, place in zip(got, places, strict=False)
-        )
+        """Whether a worker could copy these into a slot."""
+        return tree.fits(outputs, [view[0] for view in self.outputs])
 
     def fill(self, stacks: list[torch.Tensor], span: slice, word: int | None = None) -> None:
         """Contents into some slots, and the word that the flush must write; there when this returns."""

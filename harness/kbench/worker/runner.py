@@ -206,14 +206,7 @@ class Runner:
             self._copy(value, slot)
 
     def _fits(self, outputs: Skeleton) -> bool:
-        """Whether the bytes have room: same tensors by type, none larger than its place."""
-        got, places = tree.specs(outputs), self.outputs[0]
-        return len(got) <= len(places) and all(
-            spec.dtype == str(place.dtype).removeprefix("torch.")
-            and spec.device == place.device.type
-            and spec.numel <= place.numel()
-            for spec, place in zip(got, places, strict=False)
-        )
+        return tree.fits(outputs, self.outputs[0])
 
     def _copy(self, value: Any, slot: int) -> None:
         with torch.no_grad():
