@@ -30,6 +30,7 @@ class Runner:
         self.gate: Gate | None = None
         self.attached: list[torch.Tensor] = []
         self.parts: list[tuple[torch.Tensor, int]] = []  # of the arena: memory, and bytes a slot
+        self.untouched: set[int] = set()  # slots that no round has used yet
         self.inputs: list[Any] = []
         self.outputs: list[list[torch.Tensor]] = []
         self.expected: Skeleton = tree.Plain(value=None, kind="None")
@@ -50,6 +51,7 @@ class Runner:
         if arena.flush_bytes:
             self._open_flush(arena, fds.pop(0))
         self.parts = [(given, arena.input_stride), (taken, arena.output_stride)]
+        self.untouched = set(range(arena.slots))
         self.gate = self.device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
@@ -119,8 +121,7 @@ class Runner:
         gc.disable()
         try:
             self.device.synchronize()
-            for slot in order.slots:
-                self._touch(slot)
+            self._touch(order.slots)
             self.device.take_places()
             self.channel.send(Armed())
             if order.mode.endswith("batch"):
@@ -134,10 +135,12 @@ class Runner:
             gc.enable()
         return Finished(claims_ms=self._claims(order), odd=odd)
 
-    def _touch(self, slot: int) -> None:
+    def _touch(self, slots: tuple[int, ...]) -> None:
         """The first use of a page takes longer than most work on it."""
-        for memory, stride in self.parts:
-            self.device.touch(memory[slot * stride : (slot + 1) * stride])
+        for slot in self.untouched.intersection(slots):
+            for memory, stride in self.parts:
+                self.device.touch(memory[slot * stride : (slot + 1) * stride])
+        self.untouched.difference_update(slots)
 
     def _claims(self, order: Round) -> tuple[float, ...]:
         if order.mode != "batch":
