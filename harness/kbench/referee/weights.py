@@ -10,22 +10,21 @@ from kbench.protocol import Constructed, TakeWeights, offsets
 from kbench.referee.side import Side
 from kbench.tree import TensorSpec
 
+Shape = tuple[tuple[int, ...], str]  # and type
+
 
 def agree(model: torch.nn.Module, constructed: Constructed) -> bool:
     """Whether all parameter names, shapes and types are the reference's."""
-    specs = dict(zip((*constructed.parameters, *constructed.buffers), constructed.specs, strict=False))
-    theirs = {name: _shape(specs[name]) for name in constructed.parameters if name in specs}
+    theirs = _told(constructed, constructed.parameters)
     ours = {name: _shape(_spec(value)) for name, value in model.named_parameters()}
     return theirs == ours and len(theirs) == len(constructed.parameters)
 
 
 def shared_buffers(model: torch.nn.Module, constructed: Constructed) -> list[str]:
     """Buffers that both have, alike in shape and type."""
-    specs = dict(zip((*constructed.parameters, *constructed.buffers), constructed.specs, strict=False))
+    theirs = _told(constructed, constructed.buffers)
     ours = {name: _shape(_spec(value)) for name, value in model.named_buffers()}
-    return [
-        name for name in constructed.buffers if name in ours and name in specs and _shape(specs[name]) == ours[name]
-    ]
+    return [name for name in theirs if theirs[name] == ours.get(name)]
 
 
 def hand_over(model: torch.nn.Module, buffers: list[str], side: Side) -> None:
@@ -46,11 +45,17 @@ def hand_over(model: torch.nn.Module, buffers: list[str], side: Side) -> None:
         memory.release()
 
 
+def _told(constructed: Constructed, names: tuple[str, ...]) -> dict[str, Shape]:
+    """Of those of these names that it told a shape of."""
+    specs = dict(zip((*constructed.parameters, *constructed.buffers), constructed.specs, strict=False))
+    return {name: _shape(specs[name]) for name in names if name in specs}
+
+
 def _spec(value: torch.Tensor) -> TensorSpec:
     described = tree.describe_tensor(value)
     assert isinstance(described, TensorSpec)
     return described
 
 
-def _shape(spec: TensorSpec) -> tuple[tuple[int, ...], str]:
+def _shape(spec: TensorSpec) -> Shape:
     return spec.shape, spec.dtype
