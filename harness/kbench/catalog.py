@@ -115,6 +115,8 @@ def _walk(folder: Path, kind: Kind) -> Iterator[Path]:
 
 def _is_loop(path: Path) -> bool:
     """A link that leads to itself."""
+    if not path.is_symlink():
+        return False
     try:
         path.resolve()
     except (OSError, RuntimeError):
