@@ -24,6 +24,7 @@ class Gpu:
         self.rounds: list[tuple[str, str]] = []  # mode and side
         self.given: list[tuple[int, int, int]] = []  # the slots and the seed of each
         self.frozen: set[str] = set()
+        self.verified: list[set[str]] = []  # who stood still meanwhile, each time
         self.busy_looks = 0
 
     def flush(self) -> float:
@@ -76,7 +77,7 @@ def series_on(gpu: Gpu, pairs: int, asked: list[tuple[Any, ...]] | None = None) 
         size=Size(slots=24, calls=12),
         watch=watch,
         contents=SimpleNamespace(how="fresh", fresh=lambda seed: ([], None), idle=lambda seed: ([], None)),
-        verify=lambda stacks, done: None,
+        verify=lambda stacks, done: gpu.verified.append(set(gpu.frozen)),
     )
 
     def verdict(*figures: Any) -> str | None:
@@ -102,6 +103,12 @@ def test_sides_take_turns_in_going_first_and_one_runs_at_a_time() -> None:
     assert warm == ("solution", "eager")
     assert counting == [("solution", "eager"), ("eager", "solution"), ("solution", "eager")]
     assert [len(found.sides[name].walls_s) for name in NAMES] == [3, 3] and not gpu.frozen
+
+
+def test_all_stand_still_while_a_round_is_verified() -> None:
+    gpu = Gpu()
+    series_on(gpu, 3)
+    assert gpu.verified == [set(NAMES)] * 5  # warm, single and counted
 
 
 def test_rounds_go_around_the_slots_and_only_those_that_belong_together_share_a_seed() -> None:

@@ -46,15 +46,16 @@ class Timer:
         """Until the rule says stop. Raises Busy where something else works on the GPU in between: then no time means
         anything.
         """
-        # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
-        self._round(self.sides, self._span(1), self.next_seed())
-        began = time.monotonic()
-        pair = 0
-        while not self.series.stopped:
-            demand_time()
-            self._pair(pair)
-            pair += 1
-            self.series.stopped = self._verdict(rule, time.monotonic() - began) or ""
+        with self._all_still():
+            # Warm, and verified like the others. The solution is first: what it leaves at work is seen at once.
+            self._round(self.sides, self._span(1), self.next_seed())
+            began = time.monotonic()
+            pair = 0
+            while not self.series.stopped:
+                demand_time()
+                self._pair(pair)
+                pair += 1
+                self.series.stopped = self._verdict(rule, time.monotonic() - began) or ""
         self.series.flush_s = self.contest.watch.calm_s
         return self.series
 
@@ -91,7 +92,7 @@ class Timer:
         stacks, generator = self.contest.contents.fresh(seed)
         done = []
         for side in sides:
-            with self._alone(side), self._watched(side, side.name):
+            with self._awake(side), self._watched(side, side.name):
                 run = side.round(mode, stacks, span, seed % 2**31, generator)
                 done.append(_taken(side, run, span))
             if not run.flushed:
@@ -107,7 +108,7 @@ class Timer:
         stacks, generator = self.contest.contents.idle(seed)
         side, repeated = self.sides[-1], False
         while True:
-            with self._alone(side), self._watched(side, mode):
+            with self._awake(side), self._watched(side, mode):
                 run = side.round(mode, stacks, span, seed % 2**31, generator)
             seen = self.series.looks.get(mode)  # None where nobody looks: on the CPU
             if not (seen and seen[-1]):
@@ -132,16 +133,21 @@ class Timer:
         return slice(start, start + size.calls)
 
     @contextlib.contextmanager
-    def _alone(self, side: Side) -> Iterator[None]:
-        """While one side is timed the others' processes are stopped: they cannot slow it down."""
-        others = [other for other in self.sides if other is not side]
+    def _all_still(self) -> Iterator[None]:
+        """Every side's process is stopped but for its own rounds: none slows another one down, or the verifying."""
         try:
-            for other in others:
-                other.freeze()
+            for side in self.sides:
+                side.freeze()
             yield
         finally:
-            for other in others:
-                other.handle.thaw()
+            for side in self.sides:
+                side.handle.thaw()
+
+    @contextlib.contextmanager
+    def _awake(self, side: Side) -> Iterator[None]:
+        side.handle.thaw()
+        yield
+        side.freeze()
 
     @contextlib.contextmanager
     def _watched(self, side: Side, label: str) -> Iterator[None]:
