@@ -44,3 +44,9 @@ def test_what_does_not_fit_twice_is_said_with_its_sizes() -> None:
 def test_on_a_cpu_slots_hold_more_than_the_cache() -> None:
     found = chosen("cpu", 16 * GB, 4 * MB, MB, 0, 1e-3)
     assert found.slots * 4 * MB >= 2 * 32 * MB
+
+
+def test_any_series_uses_the_slots_that_are_made_ready_early() -> None:
+    many, few = chosen("cpu", 16 * GB, MB // 8, MB // 8, 0, 2e-3), chosen("cpu", 16 * GB, 64 * MB, MB, 0, 2e-3)
+    assert (many.calls, many.sure, many.slots) == (5, 30, 128)
+    assert (few.calls, few.sure) == (2, few.slots)

@@ -30,10 +30,11 @@ class Layout:
 
 
 class Arena:
-    def __init__(self, device: Device, layout: Layout, slots: int, lead: int) -> None:
+    def __init__(self, device: Device, layout: Layout, slots: int, lead: int, sure: int = 0) -> None:
         self.device = device
         self.layout = layout
         self.slots = slots
+        self.sure = sure
         self._regions = slots + lead  # of the flush
         self._shared: list[Shared] = []
         with contextlib.ExitStack() as undo:
@@ -57,6 +58,7 @@ class Arena:
             flush_bytes=self.layout.flush_bytes,
             lead=self._regions - self.slots,
             gradients=self.layout.gradients,
+            sure=self.sure,
         )
         return order, [memory.fd for memory in self._shared]
 

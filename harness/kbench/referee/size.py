@@ -9,6 +9,7 @@ from kbench import units
 from kbench.device.interface import Device
 from kbench.errors import DoesNotFit
 from kbench.referee.arena import Layout
+from kbench.stats import FEWEST_PAIRS
 
 MEMORY_SHARE = 0.4
 FLUSH_SHARE = 0.3
@@ -34,6 +35,7 @@ class Size:
     slots: int
     calls: int
     lead: int = 0  # flush regions beside those of the slots
+    sure: int = 0  # slots that any series uses, from the first on
 
 
 def size(device: Device, free: int, layout: Layout, sides: int, call_s: float) -> Size:
@@ -58,4 +60,5 @@ def size(device: Device, free: int, layout: Layout, sides: int, call_s: float) -
     bound = min(most, CPU_ROUND_BYTES // max(1, slot)) if kind == "cpu" else most
     calls = max((step for step in STEPS[kind] if step <= min(wanted, bound)), default=2)
     lead = min(lead, LEAD_PER_CALL * calls)
-    return Size(slots=max(calls, min(most, rotation)), calls=calls, lead=lead)
+    slots = max(calls, min(most, rotation))
+    return Size(slots=slots, calls=calls, lead=lead, sure=min(slots, calls * FEWEST_PAIRS[kind]))

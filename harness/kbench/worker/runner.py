@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -63,6 +63,7 @@ class Runner:
         self.outputs = [list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)]
         self.count = len(tree.specs(self.expected))
         self.simple = all(isinstance(leaf, TensorSpec) for leaf in tree.leaves(self.expected))
+        self._touch(range(arena.sure))  # while the other side does the same, on another core
         gc.collect()
         gc.freeze()  # what is alive now stays: collecting before each round then takes no time
 
@@ -135,7 +136,7 @@ class Runner:
             gc.enable()
         return Finished(claims_ms=self._claims(order), odd=odd)
 
-    def _touch(self, slots: tuple[int, ...]) -> None:
+    def _touch(self, slots: Iterable[int]) -> None:
         """The first use of a page takes longer than most work on it."""
         for slot in self.untouched.intersection(slots):
             for memory, stride in self.parts:
