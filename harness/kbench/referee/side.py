@@ -38,7 +38,7 @@ from kbench.referee.size import Size
 SOLUTION = "solution"
 POISON = 0x2A2A2A2A  # so that the poison is never the word that a flush writes
 LONGEST_CLAIM_MS = 1e7
-MOST_BROKEN = 2  # of the times that it was stopped, some thirty in the shortest series
+MOST_BROKEN = 2  # of the times that it was stopped, more than ten in the shortest series
 MOST_KEPT = 256 * 2**20  # by a worker that goes on to another problem
 Mode = Literal["batch", "single", "null-batch", "null-single"]
 
@@ -181,12 +181,9 @@ class Side:
         return left.left_bytes <= MOST_KEPT and not left.changed
 
     def freeze(self) -> None:
-        """Stops it while others are timed, or while its inputs come. Once or twice may be the machine's doing.
-
-        Where a GPU does what is timed, the host's cores are not what one would take from others.
-        """
-        if self.handle.freeze(watched=self.is_solution and self.device.kind == "cpu") > MOST_BROKEN:
-            reason = "it went on while it was stopped, as it is while others are timed and its inputs are filled in"
+        """Stops it while others are timed, or while its inputs come. Once or twice may be the machine's doing."""
+        if self.handle.freeze(watched=self.is_solution) > MOST_BROKEN:
+            reason = "it went on while it was stopped, as it is while others are timed"
             raise Stopped(ruling.Ruling("cheated", reason))
 
     def leave(self) -> None:
