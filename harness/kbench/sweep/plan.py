@@ -71,8 +71,7 @@ class Planner:
                 yield one
 
     def _chosen(self) -> Iterator[Problem]:
-        listed = [path for path in catalog.entries("problems", self.root) if _is_text(str(path))]
-        known = {catalog.identity(path, "problems", self.root): path for path in listed}
+        known = self._known
         found: dict[Path, str] = {}
         for wanted in self.config.problems or (Wanted("*"),):
             fitting = {path: name for name, path in known.items() if _fits(name, wanted.text)}
@@ -88,9 +87,10 @@ class Planner:
                 self.faults.append((name, fault))
 
     @functools.cached_property
-    def _all_ids(self) -> tuple[str, ...]:
-        """Of problems that are not chosen too: their solutions are not meant."""
-        return tuple(catalog.identity(path, "problems", self.root) for path in catalog.entries("problems", self.root))
+    def _known(self) -> dict[str, Path]:
+        """All problems below the root by name, those that are not chosen too: their solutions are no strays."""
+        listed = [path for path in catalog.entries("problems", self.root) if _is_text(str(path))]
+        return {catalog.identity(path, "problems", self.root): path for path in listed}
 
     def _files(self, text: str) -> list[Path]:
         """Problems elsewhere: paths, relative to the configuration."""
@@ -111,7 +111,7 @@ class Planner:
             for name, path in self._named(folder):
                 of = catalog.problem_for(name, problems, self.root)
                 if of is None:
-                    if catalog.problem_for(name, self._all_ids, self.root) is None:
+                    if catalog.problem_for(name, self._known, self.root) is None:
                         self.strays.append(str(path))
                     continue
                 fitting = [wanted.text for wanted in self.config.solutions if _fits(name, wanted.text)]
