@@ -30,7 +30,7 @@ class Runner:
         self.gate: Gate | None = None
         self.attached: list[torch.Tensor] = []
         self.parts: list[tuple[torch.Tensor, int]] = []  # of the arena: memory, and bytes a slot
-        self.untouched: set[int] = set()  # slots that no round has used yet
+        self.untouched: set[int] = set()  # slots whose pages may not be mapped yet
         self.inputs: list[Any] = []
         self.outputs: list[list[torch.Tensor]] = []
         self.expected: Skeleton = tree.Plain(value=None, kind="None")
