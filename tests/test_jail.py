@@ -13,7 +13,19 @@ from conftest import ROOT
 from kbench.jail import landlock, layers
 from kbench.jail.launch import Plan
 from kbench.jail.layers import Limits
-from kbench.jail.orders import AskLog, Ended, FromKeeper, Keep, LogTail, Placed, PlaceFile, PlaceFolder, Up
+from kbench.jail.orders import (
+    AskLog,
+    Ended,
+    Freeze,
+    FromKeeper,
+    Frozen,
+    Keep,
+    LogTail,
+    Placed,
+    PlaceFile,
+    PlaceFolder,
+    Up,
+)
 from kbench.jail.zygote import fork_worker
 from kbench.wire import Channel, Closed, pair
 
@@ -230,6 +242,39 @@ def test_everything_inside_ends_with_the_channel(only: frozenset[str], tmp_path:
     began = time.monotonic()
     while "kbench.stray" in names():
         assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_stop_is_answered_when_everything_has_stopped(watched: bool) -> None:
+    def main(_: Channel) -> None:
+        layers.linux.set_name("kbench.busy")
+        for _child in range(7):
+            if os.fork() == 0:
+                break
+        while True:
+            pass
+
+    jailed = Jailed(main)
+    while len(states("kbench.busy")) < 8:
+        time.sleep(0.01)
+    for _ in range(10):
+        jailed.control.send(Freeze(on=True, watched=watched))
+        assert isinstance(jailed.control.receive(FromKeeper, 10.0), Frozen)
+        assert states("kbench.busy") == ["T"] * 8
+        jailed.control.send(Freeze(on=False))
+        time.sleep(0.02)
+    assert "R" in states("kbench.busy")
+    jailed.close()
+
+
+def states(name: str) -> list[str]:
+    """Of all processes of this name."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            called, _, rest = path.read_text().partition("(")[2].rpartition(")")
+            found += [rest.split()[0]] if called == name else []
+    return found
 
 
 def names() -> set[str]:

@@ -87,9 +87,9 @@ class Keeper:
     def _freeze(self, watched: bool) -> None:
         self._look_whether_still()
         self._signal(signal.SIGSTOP)
-        if watched:
-            self._reap()  # what has ended is none that could go on
-            self.still = Stillness(self._pids())
+        self._reap()  # what has ended is none that could go on
+        still = Stillness(self._pids())  # once they have stopped
+        self.still = still if watched else None
         self.control.send(Frozen(broken=self.broken))
 
     def _thaw(self) -> None:
