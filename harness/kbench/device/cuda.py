@@ -74,7 +74,7 @@ class Cuda:
     def detach(self, memory: torch.Tensor) -> None:
         driver.unmap(memory.data_ptr(), whole_pages(memory.numel()))
 
-    def touch(self, memory: torch.Tensor) -> None:
+    def touch(self, part: torch.Tensor) -> None:
         """All of it is mapped when it is attached."""
 
     def synchronize(self) -> None:

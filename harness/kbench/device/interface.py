@@ -37,8 +37,8 @@ class Device(Protocol):
     def detach(self, memory: torch.Tensor) -> None:
         """In the worker: the end of what `attach` gave. None of its views may be used any more."""
 
-    def touch(self, memory: torch.Tensor) -> None:
-        """Sees to it that using it the first time takes no longer than later: whole bytes of an arena."""
+    def touch(self, part: torch.Tensor) -> None:
+        """Sees to it that using it the first time takes this process no longer than later: whole bytes of an arena."""
 
     def synchronize(self) -> None: ...
 

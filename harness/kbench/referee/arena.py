@@ -62,6 +62,11 @@ class Arena:
         )
         return order, [memory.fd for memory in self._shared]
 
+    def touch(self) -> None:
+        """Maps what any series uses into this process too, all at once: by one page after another it takes longer."""
+        for memory, stride in ((self._given, self.layout.input_bytes), (self._taken, self.layout.output_bytes)):
+            self.device.touch(memory.view[: self.sure * stride])
+
     def write(self, stacks: list[torch.Tensor], span: slice) -> None:
         """Contents into some slots; each stack holds one row a slot."""
         for view, stack in zip(self.inputs, stacks, strict=True):

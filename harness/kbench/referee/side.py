@@ -119,8 +119,10 @@ class Side:
             self.handle.send(order, (*fds, *self.gate.fds()))
 
     def opened(self) -> None:
+        assert self.arena
         with self.blaming():
             self.handle.expect(Done, self.seconds["load"])
+        self.arena.touch()
 
     def call(self, slot: int, state: tuple[str, ...]) -> Returned:
         """One checked call."""
