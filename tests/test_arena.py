@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import resource
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 from kbench import tree
 from kbench.device.cpu import Cpu
 from kbench.device.memory import HostMemory
+from kbench.protocol import Finished
 from kbench.referee.arena import Arena, Layout
+from kbench.referee.side import Run
 
 SLOTS, LEAD, WORDS, WORD = 4, 3, 256, 77
 SPAN = slice(1, 3)
@@ -82,3 +85,48 @@ def test_outputs_are_poisoned_in_the_slots_of_the_round(arena: Arena) -> None:
     arena.poison(SPAN, 0x2A2A2A2A)
     assert bool((arena.outputs[0][SPAN] != 1.0).all())
     assert bool((arena.outputs[0][[0, 3]] == 1.0).all())
+
+
+def test_once_touched_the_slots_of_any_series_are_written_without_faults() -> None:
+    rows = tree.describe([torch.zeros(2**20)])
+    sure, rest = slice(0, 8), slice(8, 16)
+    arena = Arena(Cpu(), Layout(rows, rows, (), flush_bytes=0), slots=16, lead=0, sure=8)
+    arena.touch()
+    counts = [faults(lambda part=part: arena.poison(part, WORD)) for part in (sure, rest)]
+    arena.release()
+    assert counts[0] < counts[1] / 10
+
+
+def test_touching_leaves_what_is_there() -> None:
+    memory = HostMemory(2**16)
+    memory.view.copy_(torch.arange(2**16) % 251)
+    Cpu().touch(memory.view[100:])
+    assert torch.equal(memory.view.long(), torch.arange(2**16) % 251)
+    memory.release()
+
+
+def faults(work: Callable[[], object]) -> int:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    work()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.parametrize("calls", [1, 2, 32])
+def test_late_work_is_seen_in_any_call_of_a_round(calls: int) -> None:
+    rows = tree.describe([torch.zeros(40, 30).T, torch.zeros(0)], strides=True)
+    arena = Arena(Cpu(), Layout(rows, rows, (), flush_bytes=0), slots=calls, lead=0)
+    span = slice(0, calls)
+    arena.poison(span, 0)
+    places = arena.new_probes(calls, torch.Generator().manual_seed(1))
+    seen = arena.probe_outputs(places, span)
+    assert [tuple(part.shape) for part in seen] == [(calls, max(32, 1024 // calls)), (calls, 0)]
+    for call in range(calls):
+        arena.outputs[0][call, 15:] = 1.0  # half of it
+        assert run_that_saw(places, seen).untouched(arena.take(span)) is False
+        arena.outputs[0][call] = 0.0
+    assert run_that_saw(places, seen).untouched(arena.take(span))
+    arena.release()
+
+
+def run_that_saw(places: list[torch.Tensor], seen: list[torch.Tensor]) -> Run:
+    return Run((0.0,), Finished(claims_ms=(), odd={}), places, seen, flushed=True)

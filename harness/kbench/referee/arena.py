@@ -13,7 +13,7 @@ from kbench.referee import figures
 from kbench.referee.busy import seconds_to_write
 from kbench.tree import Skeleton, TensorSpec
 
-SAMPLES = 1024
+SAMPLES, LEAST_SAMPLES = 1024, 32  # of an output in a round, and in each of its calls
 REGION_SAMPLES = 256
 
 
@@ -92,13 +92,12 @@ class Arena:
         """A few elements of each output at once, to be held against what is read later."""
         return [probed(view[span], places) for view, places in zip(self.outputs, probes, strict=True)]
 
-    def new_probes(self, generator: torch.Generator) -> list[torch.Tensor]:
+    def new_probes(self, calls: int, generator: torch.Generator) -> list[torch.Tensor]:
+        """Where `probe_outputs` looks. So few that it takes no time in which late work could still be done."""
+        each = max(LEAST_SAMPLES, SAMPLES // calls)
         return [
             torch.randint(
-                max(1, view[0].numel()),
-                (SAMPLES if view[0].numel() else 0,),
-                generator=generator,
-                device=view.device,
+                max(1, view[0].numel()), (each if view[0].numel() else 0,), generator=generator, device=view.device
             )
             for view in self.outputs
         ]
@@ -163,7 +162,7 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 def probed(stack: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """The elements at flat `places` of every row."""
     rows = stack.unsqueeze(1) if stack.dim() == 1 else stack.reshape(stack.shape[0], -1)
-    return figures.picked(rows, 1, places)
+    return figures.picked(rows, places)
 
 
 def _itemsizes(skeleton: Skeleton) -> list[int]:

@@ -94,11 +94,11 @@ def computable(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.float() if tensor.dtype.is_floating_point else tensor.to(torch.int64)
 
 
-def picked(tensor: torch.Tensor, dim: int, places: torch.Tensor) -> torch.Tensor:
-    """The slices at `places`: by their bits where nothing is defined on the type, which a GPU cannot index either."""
-    if has_arithmetic(tensor):
-        return tensor.index_select(dim, places)
-    return tensor.view(BITS[tensor.dtype.itemsize]).index_select(dim, places).view(tensor.dtype)
+def picked(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Of each row the elements at `places`: by their bits where a type has no arithmetic, nor a GPU an index for it."""
+    if has_arithmetic(rows):
+        return rows[..., places]  # index_select would first copy all of what is not contiguous
+    return rows.view(BITS[rows.dtype.itemsize])[..., places].view(rows.dtype)
 
 
 def ratio(off: float, truth: float) -> float:

@@ -56,7 +56,7 @@ def _worst(out: torch.Tensor, truth: torch.Tensor, wrong: torch.Tensor) -> int:
     """Of the first wrong elements the one that is furthest off; one that is not finite counts as furthest."""
     places = _first_places(wrong).to(out.device)
     wide = torch.complex128 if truth.dtype.is_complex else torch.float64
-    got, expected = (figures.picked(tensor.reshape(-1), 0, places).to(wide) for tensor in (out, truth))
+    got, expected = (figures.picked(tensor.reshape(-1), places).to(wide) for tensor in (out, truth))
     off = (got - expected).abs()
     return int(places[int(torch.nan_to_num(off, nan=math.inf, posinf=math.inf).argmax())])
 

@@ -153,7 +153,7 @@ class Side:
         assert self.arena and self.gate
         slots = tuple(range(span.start, span.stop))
         self.handle.stage = "call"
-        places = self.arena.new_probes(generator)
+        places = self.arena.new_probes(len(slots), generator)
         self.device.hand_back()
         self.handle.ask(Round(slots=slots, mode=mode), Armed, self.seconds["call"])
         if mode.endswith("single"):
