@@ -24,12 +24,17 @@ class Gpu:
         self.rounds: list[tuple[str, str]] = []  # mode and side
         self.given: list[tuple[int, int, int]] = []  # the slots and the seed of each
         self.frozen: set[str] = set()
-        self.verified: list[set[str]] = []  # who stood still meanwhile, each time
+        self.taken: list[set[str]] = []  # who stood still while outputs were copied, each time
+        self.verified: list[set[str]] = []  # and while they were verified
         self.busy_looks = 0
 
     def flush(self) -> float:
         self.busy_looks -= 1
         return TURN_S if self.busy_looks >= 0 else CALM_S
+
+    def take(self, span: slice) -> list[Any]:
+        self.taken.append(set(self.frozen))
+        return []
 
     def left_by(self, mode: str, name: str) -> int:
         return 0
@@ -41,10 +46,10 @@ class Fake:
     def __init__(self, gpu: Gpu, name: str) -> None:
         self.gpu, self.name, self.is_solution = gpu, name, name == "solution"
         self.device = SimpleNamespace(kind="cuda")
-        self.handle = SimpleNamespace(thaw=lambda: gpu.frozen.discard(name))
+        self.thaw = lambda: gpu.frozen.discard(name)
         self.freeze = lambda: gpu.frozen.add(name)
         layout = SimpleNamespace(flush_bytes=1)
-        self.arena = SimpleNamespace(layout=layout, outputs=[], take=lambda span: [], flush_once=gpu.flush)
+        self.arena = SimpleNamespace(layout=layout, outputs=[], take=gpu.take, flush_once=gpu.flush)
         self.calls = 0
 
     def round(self, mode: str, stacks: Any, span: slice, word: int, generator: Any) -> Any:
@@ -105,10 +110,10 @@ def test_sides_take_turns_in_going_first_and_one_runs_at_a_time() -> None:
     assert [len(found.sides[name].walls_s) for name in NAMES] == [3, 3] and not gpu.frozen
 
 
-def test_all_stand_still_while_a_round_is_verified() -> None:
+def test_all_stand_still_while_outputs_are_copied_and_verified() -> None:
     gpu = Gpu()
     series_on(gpu, 3)
-    assert gpu.verified == [set(NAMES)] * 5  # warm, single and counted
+    assert gpu.taken == gpu.verified == [set(NAMES)] * 5  # warm, single and counted
 
 
 def test_rounds_go_around_the_slots_and_only_those_that_belong_together_share_a_seed() -> None:

@@ -69,7 +69,7 @@ class Device(Protocol):
         """And are let go when it begins."""
 
     def rest(self) -> None:
-        """Ends what this process's own threads still do after it filled the slots."""
+        """Ends what this process's own threads still do after its own work: a worker's comes next."""
 
     def fills_in_time(self) -> bool:
         """Whether slots are filled while the clock runs; else the worker is stopped while they are."""

@@ -129,6 +129,7 @@ class Side:
         stage = "first-call" if self.calls == 0 else "call"
         self.handle.stage = stage
         self.device.hand_back()
+        self.device.rest()
         began = time.monotonic()
         returned = self.handle.ask(Call(slot=slot, state=state), Returned, self.seconds[stage])
         self.call_s = time.monotonic() - began
@@ -187,6 +188,11 @@ class Side:
         if self.handle.freeze(watched=self.is_solution) > MOST_BROKEN:
             reason = "it went on while it was stopped, as it is while others are timed"
             raise Stopped(ruling.Ruling("cheated", reason))
+
+    def thaw(self) -> None:
+        """Lets it go on, on cores that nothing of ours keeps busy."""
+        self.device.rest()
+        self.handle.thaw()
 
     def leave(self) -> None:
         """Ends the worker without waiting until it is gone: its device takes a while to let go."""

@@ -22,7 +22,7 @@ NULLS_EVERY = {"cuda": 3, "cpu": 1}
 MOST_SINGLES = 8  # of a round's calls: each is filled, let go and waited for by itself
 SINGLES_EVERY = 10
 # On a CPU one series may have only six rounds by this, and mostly does; more would not narrow what neighbours do to it.
-OVERHEAD_WEIGHT = {"cpu": 2.75, "cuda": 1.5}
+OVERHEAD_WEIGHT = {"cpu": 3.5, "cuda": 1.5}
 
 
 class Timer:
@@ -94,7 +94,7 @@ class Timer:
         for side in sides:
             with self._awake(side), self._watched(side, side.name):
                 run = side.round(mode, stacks, span, seed % 2**31, generator)
-                done.append(_taken(side, run, span))
+            done.append(_taken(side, run, span))  # only now: what its threads still spin for would slow the copying
             if not run.flushed:
                 raise side.blamed(_no_flush())
         self.contest.verify(stacks, sorted(done, key=lambda one: one.side.is_solution))
@@ -141,11 +141,11 @@ class Timer:
             yield
         finally:
             for side in self.sides:
-                side.handle.thaw()
+                side.thaw()
 
     @contextlib.contextmanager
     def _awake(self, side: Side) -> Iterator[None]:
-        side.handle.thaw()
+        side.thaw()
         yield
         side.freeze()
 
