@@ -244,8 +244,8 @@ def test_everything_inside_ends_with_the_channel(only: frozenset[str], tmp_path:
         assert time.monotonic() - began < 2
 
 
-@pytest.mark.parametrize("watched", [True, False])
-def test_a_stop_is_answered_when_everything_has_stopped(watched: bool) -> None:
+@pytest.mark.parametrize("order", [Freeze(on=True, settled=True), Freeze(on=True, watched=True)])
+def test_a_stop_is_answered_when_everything_has_stopped(order: Freeze) -> None:
     def main(_: Channel) -> None:
         layers.linux.set_name("kbench.busy")
         for _child in range(7):
@@ -258,7 +258,7 @@ def test_a_stop_is_answered_when_everything_has_stopped(watched: bool) -> None:
     while len(states("kbench.busy")) < 8:
         time.sleep(0.01)
     for _ in range(10):
-        jailed.control.send(Freeze(on=True, watched=watched))
+        jailed.control.send(order)
         assert isinstance(jailed.control.receive(FromKeeper, 10.0), Frozen)
         assert states("kbench.busy") == ["T"] * 8
         jailed.control.send(Freeze(on=False))

@@ -74,8 +74,8 @@ class Keeper:
             case Keep():
                 with self._folder_of_host() as target:
                     self.control.send(files.place(lambda path: files.copy_fresh(self.scratch, path), target, "scratch"))
-            case Freeze(on=True, watched=watched):
-                self._freeze(watched)
+            case Freeze(on=True):
+                self._freeze(message.settled, message.watched)
             case Freeze():
                 self._thaw()
             case AskLog():
@@ -84,12 +84,13 @@ class Keeper:
                         break
                 self.control.send(LogTail(text=self.tail.decode(errors="replace"), dropped=self.dropped))
 
-    def _freeze(self, watched: bool) -> None:
+    def _freeze(self, settled: bool, watched: bool) -> None:
         self._look_whether_still()
         self._signal(signal.SIGSTOP)
-        self._reap()  # what has ended is none that could go on
-        still = Stillness(self._pids())  # once they have stopped
-        self.still = still if watched else None
+        if settled or watched:
+            self._reap()  # what has ended is none that could go on
+            still = Stillness(self._pids())  # once they have stopped
+            self.still = still if watched else None
         self.control.send(Frozen(broken=self.broken))
 
     def _thaw(self) -> None:

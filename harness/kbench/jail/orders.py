@@ -27,9 +27,13 @@ class Keep(Record, frozen=True, tag=True):
 
 
 class Freeze(Record, frozen=True, tag=True):
-    """Stop every process in the jail, or let them go on. `watched`: and see whether any goes on before that."""
+    """Stop every process in the jail, or let them go on.
+
+    `settled`: and answer when all have stopped. `watched`: and see besides whether any goes on before it may.
+    """
 
     on: bool
+    settled: bool = False
     watched: bool = False
 
 

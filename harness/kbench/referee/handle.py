@@ -124,14 +124,14 @@ class Handle:
             return f"[{tail.dropped} bytes dropped]\n{tail.text}" if tail.dropped else tail.text
         return ""
 
-    def freeze(self, watched: bool = False) -> int:
+    def freeze(self, settled: bool = False, watched: bool = False) -> int:
         """Stops every process in the jail; how often some of them went on when they were stopped and watched before.
 
         One that is gone is found out about when it is asked.
         """
         with contextlib.suppress(Stopped, Closed, Late, Malformed):
             self._await_keeper()
-            return self._ask_keeper(Freeze(on=True, watched=watched), Frozen).broken
+            return self._ask_keeper(Freeze(on=True, settled=settled, watched=watched), Frozen).broken
         return 0
 
     def thaw(self) -> None:
