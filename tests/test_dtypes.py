@@ -10,6 +10,7 @@ import pytest
 import torch
 from conftest import HERE, ROOT, quick
 from kbench.client import Referee
+from kbench.records import TIMED_CALL
 from kbench.referee import figures, inputs, jumps, mismatch, nest, numerics
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
@@ -19,14 +20,16 @@ EVERY = (*FLOATS, *COMPLEX, *WHOLE, torch.bool)
 STACK, LENGTH, PLACE = 3, 300, 7
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPED = HERE / "fixtures" / "typed.py"
-ONE_OFF = """
+CHECKED = 20  # calls, at most
+FLIP = "x[3, 7] = -x[3, 7]"
+ONE_OFF = f"""
 from torch import nn
 import torch
 
 class ModelNew(nn.Module):
     def forward(self, x, given):
         x = x.clone()
-        x[3, 7] = -x[3, 7]
+        {FLIP}
         return (torch.relu(x) * 100).to(given.dtype), given.clone()
 """
 
@@ -107,3 +110,18 @@ def test_a_problem_in_that_type_is_judged(dtype: torch.dtype, judge: Referee, tm
     right, wrong = (judge.evaluate(TYPED, solution, workload, settings)[0] for solution in (TYPED, off))
     assert (right.verdict, wrong.verdict) == ("passed", "wrong"), (right.reason, wrong.reason)
     assert "at [3, 7]" in str(wrong.reason)
+
+
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float8_e4m3fn, torch.float8_e5m2), ids=str)
+def test_an_element_that_is_off_in_timed_calls_alone_is_found(
+    dtype: torch.dtype, judge: Referee, tmp_path: Path
+) -> None:
+    """Trials on inputs that are eight times as large loosen nothing there."""
+    off = tmp_path / "off.py"
+    off.write_text(
+        ONE_OFF.replace(FLIP, f"self.calls = getattr(self, 'calls', 0) + 1\n        if self.calls > {CHECKED}: {FLIP}")
+    )
+    workload = (str(dtype).removeprefix("torch."),)
+    found = judge.evaluate(TYPED, off, workload, quick(device=judge.device))[0]
+    assert found.verdict == "wrong" and found.check and found.check.mismatch
+    assert (found.check.mismatch.trial, found.check.mismatch.index) == (TIMED_CALL, (3, 7))

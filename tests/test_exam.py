@@ -131,9 +131,9 @@ def exam(monkeypatch: pytest.MonkeyPatch, room: int) -> tuple[Exam, Instance, li
     """One with its first instance, that keeps so many trials; and the names of those that are made."""
     made: list[str] = []
 
-    def prepared(case: Case, given: object, name: str) -> Trial:
+    def prepared(case: Case, given: object, name: str, drawn: bool = True) -> Trial:
         made.append(name)
-        return prepare(case, given, name)
+        return prepare(case, given, name, drawn)
 
     prepare = truth.prepare
     monkeypatch.setattr(truth, "prepare", prepared)

@@ -33,8 +33,8 @@ class Findings:
     precision: Precision | None = None
     transforms: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
-    bounds: list[Tolerance] = field(default_factory=list)  # per output, the loosest of the trials
-    own_error: list[Error] = field(default_factory=list)  # per output, of the reference itself
+    bounds: list[Tolerance] = field(default_factory=list)  # per output, for the timed calls
+    own_error: list[Error] = field(default_factory=list)  # per output, of the reference itself there
 
 
 def run(side: Side, case: Case, trial: Trial, slot: int, word: int, findings: Findings) -> None:
@@ -131,13 +131,14 @@ def changed_input(case: Case, name: str, got: torch.Tensor, old: torch.Tensor, n
 
 
 def note(findings: Findings, trial: Trial) -> None:
-    """Keeps the loosest bounds of the trials: the timed calls are judged by them."""
+    """Keeps the loosest bounds of the trials that are like timed calls, which are judged by them."""
     worst = max((error for error in trial.own_error), key=lambda error: error.max_abs, default=Error())
     if worst.max_abs >= findings.reference.max_abs:
         findings.reference = worst
     findings.truth = trial.precision
     if not findings.bounds:
         findings.bounds, findings.own_error = list(trial.bounds), list(trial.own_error)
+    if not trial.drawn:
         return
     pairs = zip(findings.bounds, trial.bounds, strict=True)
     findings.bounds = [Tolerance(max(a.atol, b.atol), a.rtol, max(a.norm, b.norm)) for a, b in pairs]

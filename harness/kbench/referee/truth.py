@@ -30,9 +30,10 @@ class Trial:
     own_error: list[Error]
     precision: str
     exact: list[float | None]  # relative norm of the error in true float32, for outputs of that type
+    drawn: bool  # by the problem, as what timed calls are given is derived from such inputs; else changed on purpose
 
 
-def prepare(case: Case, given: Any, name: str) -> Trial:
+def prepare(case: Case, given: Any, name: str, drawn: bool = True) -> Trial:
     """Runs the reference at its default precision and as the truth, and sets the bounds between them."""
     native = case.reference.run(case.model, given, case.upstream)
     exact, precision = case.reference.truth(case.model, given, case.upstream)
@@ -50,7 +51,7 @@ def prepare(case: Case, given: Any, name: str) -> Trial:
     known = own if fine is native else [None] * len(own)
     parts = zip(tree.tensors(case.expected(fine)), truth, known, strict=True)
     in_float32 = [_float32_error(out, right, error) for out, right, error in parts]
-    return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision, in_float32)
+    return Trial(name, given, tree.describe(value), truth, native.inputs, bounds, own, precision, in_float32, drawn)
 
 
 def _float32_error(out: torch.Tensor, right: torch.Tensor, known: Error | None) -> float | None:
@@ -110,7 +111,7 @@ def transform(case: Case, given: Any, name: str, seed: int) -> Trial | None:
         return None
     value = tree.rebuild(tree.describe(given), iter(changed))
     try:
-        trial = prepare(case, value, name)
+        trial = prepare(case, value, name, drawn=False)
     except ProblemFault:
         return None
     # `_judgeable` leaves the reference's own outputs where those overflow.
