@@ -96,9 +96,13 @@ def computable(tensor: torch.Tensor) -> torch.Tensor:
 
 def picked(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """Of each row the elements at `places`: by their bits where a type has no arithmetic, nor a GPU an index for it."""
-    if has_arithmetic(rows):
-        return rows[..., places]  # index_select would first copy all of what is not contiguous
-    return rows.view(BITS[rows.dtype.itemsize])[..., places].view(rows.dtype)
+    if not has_arithmetic(rows):
+        return picked(rows.view(BITS[rows.dtype.itemsize]), places).view(rows.dtype)
+    if rows.is_cuda:
+        return rows[..., places]
+    # Beside another process's threads indexing takes milliseconds now and then, and index_select first copies all of
+    # what is not contiguous.
+    return rows.gather(-1, places.expand(*rows.shape[:-1], -1))
 
 
 def ratio(off: float, truth: float) -> float:
