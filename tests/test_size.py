@@ -10,7 +10,7 @@ GB, MB = 2**30, 2**20
 
 
 def chosen(kind: str, free: int, inputs: int, outputs: int, flush: int, call_s: float, sides: int = 2) -> Size:
-    device = SimpleNamespace(kind=kind, cache_bytes=lambda: 32 * MB)
+    device = SimpleNamespace(kind=kind)
     layout = SimpleNamespace(input_bytes=inputs, output_bytes=outputs, flush_bytes=flush)
     return size(device, free, layout, sides, call_s)  # type: ignore[arg-type]
 
@@ -41,12 +41,14 @@ def test_what_does_not_fit_twice_is_said_with_its_sizes() -> None:
         chosen("cuda", 60 * GB, 8 * GB, 4 * GB, 64 * MB, 1e-3)
 
 
-def test_on_a_cpu_slots_hold_more_than_the_cache() -> None:
-    found = chosen("cpu", 16 * GB, 4 * MB, MB, 0, 1e-3)
-    assert found.slots * 4 * MB >= 2 * 32 * MB
+def test_on_a_cpu_three_rounds_have_slots_of_their_own_and_large_ones_share_them() -> None:
+    def of(slot: int, call_s: float, free: int = 16 * GB) -> tuple[int, int]:
+        found = chosen("cpu", free, slot // 2, slot // 2, 0, call_s)
+        return found.calls, found.slots
 
-
-def test_any_series_uses_the_slots_that_are_made_ready_early() -> None:
-    many, few = chosen("cpu", 16 * GB, MB // 8, MB // 8, 0, 2e-3), chosen("cpu", 16 * GB, 64 * MB, MB, 0, 2e-3)
-    assert (many.calls, many.sure, many.slots) == (5, 30, 128)
-    assert (few.calls, few.sure) == (2, few.slots)
+    assert of(MB // 4, 2e-3) == (5, 15)
+    assert of(8 * MB, 1e-3) == (2, 6)
+    assert of(10 * MB, 1e-3) == (2, 2)  # what is larger than the caches anyway is not made three times as large
+    assert of(GB, 1.0) == (2, 2)
+    assert of(2**10, 1e-5) == (128, 128)
+    assert of(MB, 1e-3, free=60 * MB) == (10, 10)

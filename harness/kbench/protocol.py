@@ -52,10 +52,9 @@ class OpenArena(Record, frozen=True, tag=True):
     outputs: Skeleton
     input_stride: int
     output_stride: int
-    flush_bytes: int  # per slot; 0 where rotation over more than the cache replaces the flush
+    flush_bytes: int  # per slot; 0 where there is no flush
     lead: int = 0  # flush regions that are written at the start of a round
     gradients: tuple[str, ...] = ()  # parameters whose gradients are outputs
-    sure: int = 0  # slots that any series uses, from the first on: what is to be made ready for them can be at once
 
 
 class Call(Record, frozen=True, tag=True):

@@ -60,7 +60,7 @@ class Device(Protocol):
         """The last cache before memory: what a round must exceed or flush."""
 
     def flush_bytes(self) -> int:
-        """How much is written before each call to evict that cache; 0 where rounds rotate instead."""
+        """How much is written before each call to evict that cache; 0 where filling the slots decides what it holds."""
 
     def take_places(self) -> None:
         """In the worker: its threads wait for timed work where they will not be in each other's way."""

@@ -30,11 +30,10 @@ class Layout:
 
 
 class Arena:
-    def __init__(self, device: Device, layout: Layout, slots: int, lead: int, sure: int = 0) -> None:
+    def __init__(self, device: Device, layout: Layout, slots: int, lead: int) -> None:
         self.device = device
         self.layout = layout
         self.slots = slots
-        self.sure = sure
         self._regions = slots + lead  # of the flush
         self._shared: list[Shared] = []
         with contextlib.ExitStack() as undo:
@@ -58,14 +57,13 @@ class Arena:
             flush_bytes=self.layout.flush_bytes,
             lead=self._regions - self.slots,
             gradients=self.layout.gradients,
-            sure=self.sure,
         )
         return order, [memory.fd for memory in self._shared]
 
     def touch(self) -> None:
-        """Maps what any series uses into this process too, all at once: by one page after another it takes longer."""
-        for memory, stride in ((self._given, self.layout.input_bytes), (self._taken, self.layout.output_bytes)):
-            self.device.touch(memory.view[: self.sure * stride])
+        """Maps all slots into this process too, at once: by one page after another it takes longer."""
+        for memory in (self._given, self._taken):
+            self.device.touch(memory.view)
 
     def write(self, stacks: list[torch.Tensor], span: slice) -> None:
         """Contents into some slots; each stack holds one row a slot."""

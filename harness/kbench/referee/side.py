@@ -112,7 +112,7 @@ class Side:
 
     def offer(self, layout: Layout, size: Size) -> None:
         """Allocates the arena and hands it over; `opened` waits until the worker has it."""
-        self.arena = Arena(self.device, layout, size.slots, size.lead, size.sure)
+        self.arena = Arena(self.device, layout, size.slots, size.lead)
         self.gate = self.device.new_gate()
         order, fds = self.arena.message()
         with self.blaming():

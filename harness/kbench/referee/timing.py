@@ -127,7 +127,7 @@ class Timer:
         self._null_singles += self._null(span, seed, "null-single")[0]
 
     def _span(self, pair: int) -> slice:
-        """Rounds go around the slots, so that on the CPU they never meet a warm cache."""
+        """Rounds go around the slots: how quick a call is depends a little on where its memory lies."""
         size = self.contest.size
         start = pair % (size.slots // size.calls) * size.calls
         return slice(start, start + size.calls)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -29,8 +29,6 @@ class Runner:
         self.device = device
         self.gate: Gate | None = None
         self.attached: list[torch.Tensor] = []
-        self.parts: list[tuple[torch.Tensor, int]] = []  # of the arena: memory, and bytes a slot
-        self.untouched: set[int] = set()  # slots whose pages may not be mapped yet
         self.inputs: list[Any] = []
         self.outputs: list[list[torch.Tensor]] = []
         self.expected: Skeleton = tree.Plain(value=None, kind="None")
@@ -50,8 +48,6 @@ class Runner:
         taken = self._attach(fds.pop(0), arena.slots * arena.output_stride)
         if arena.flush_bytes:
             self._open_flush(arena, fds.pop(0))
-        self.parts = [(given, arena.input_stride), (taken, arena.output_stride)]
-        self.untouched = set(range(arena.slots))
         self.gate = self.device.join_gate(fds)
         self.grad = self.subject.order.grad
         self.gradients = arena.gradients
@@ -63,7 +59,8 @@ class Runner:
         self.outputs = [list(_views(taken, arena.outputs, slot * arena.output_stride)) for slot in range(arena.slots)]
         self.count = len(tree.specs(self.expected))
         self.simple = all(isinstance(leaf, TensorSpec) for leaf in tree.leaves(self.expected))
-        self._touch(range(arena.sure))  # while the other side does the same, on another core
+        for part in (given, taken):
+            self.device.touch(part)  # while the other side does the same, on another core
         gc.collect()
         gc.freeze()  # what is alive now stays: collecting before each round then takes no time
 
@@ -82,7 +79,7 @@ class Runner:
 
     def close(self) -> None:
         """Lets go of the arena: only then the referee can have its memory back."""
-        self.inputs, self.outputs, self.flush, self.parts = [], [], [], []
+        self.inputs, self.outputs, self.flush = [], [], []
         self.lead = self.secret = torch.empty(0)
         while self.attached:
             self.device.detach(self.attached.pop())
@@ -122,7 +119,6 @@ class Runner:
         gc.disable()
         try:
             self.device.synchronize()
-            self._touch(order.slots)
             self.device.take_places()
             self.channel.send(Armed())
             if order.mode.endswith("batch"):
@@ -135,13 +131,6 @@ class Runner:
         finally:
             gc.enable()
         return Finished(claims_ms=self._claims(order), odd=odd)
-
-    def _touch(self, slots: Iterable[int]) -> None:
-        """The first use of a page takes longer than most work on it."""
-        for slot in self.untouched.intersection(slots):
-            for memory, stride in self.parts:
-                self.device.touch(memory[slot * stride : (slot + 1) * stride])
-        self.untouched.difference_update(slots)
 
     def _claims(self, order: Round) -> tuple[float, ...]:
         if order.mode != "batch":
