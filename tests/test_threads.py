@@ -11,7 +11,7 @@ import pytest
 SEVERAL = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has no places to take")
 
 RESTING = """
-import os, time, torch
+import os, statistics, time, torch
 from kbench.device import threads
 torch.set_num_threads(2)
 work = torch.zeros(2**20)
@@ -21,7 +21,9 @@ def spun(then):
     began = time.process_time()
     time.sleep(0.05)
     return time.process_time() - began
-print(spun(lambda: None) > 0.003, spun(threads.rest) < 0.002, float(work.add_(1.0)[0]))
+def mostly(then):
+    return statistics.median(spun(then) for _ in range(5))
+print(mostly(lambda: None) > 0.003, mostly(threads.rest) < 0.002, float(work.add_(1.0)[0]))
 """
 
 PLACES = """
@@ -58,7 +60,7 @@ def said(script: str) -> str:
 
 @SEVERAL
 def test_resting_ends_the_threads_that_would_spin() -> None:
-    assert said(RESTING) == "True True 3.0"
+    assert said(RESTING) == "True True 11.0"
 
 
 @SEVERAL

@@ -31,8 +31,8 @@ SLOW_CALLS = (
     "wrong__another_gpu",
     "harmless__works_on_the_cpu",
 )
-WRITES_GIGABYTES = ("crashed__fills_the_disk",)
-MOST_BESIDE_S = 1.5
+WRITES_GIGABYTES = ("crashed__fills_the_disk", "out_of_memory__bytes")  # 2.5 s each where a host gives pages slowly
+MOST_BESIDE_S, TRIES = 1.5, 5
 POLICY = {73, 74, 75, 77, 78, 80}
 LONGER_S = 0.3
 CHEATS, HONEST = trust.cheats(), trust.honest()
@@ -106,7 +106,7 @@ def demand_quick(result: Result, again: Callable[[], Result]) -> None:
     """Beside a process that works for some seconds all takes longer; what a case itself costs, it costs every time."""
     found = [result]
     while beside_s(found[-1]) >= MOST_BESIDE_S:
-        assert len(found) < 3, [one.seconds for one in found]
+        assert len(found) < TRIES, [one.seconds for one in found]
         found.append(again())
 
 
