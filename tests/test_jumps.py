@@ -9,7 +9,7 @@ import pytest
 import torch
 from conftest import Evaluate
 from kbench.errors import ProblemFault
-from kbench.referee import figures, jumps
+from kbench.referee import figures, jumps, numerics
 from kbench.referee.numerics import Tolerance
 
 BOUND = Tolerance(atol=1e-4, rtol=1e-4, norm=1e-3)
@@ -122,6 +122,34 @@ def test_only_what_was_seen_is_taken_for_right(kind: torch.dtype) -> None:
         off = right.to(kind, copy=True)
         off[place] = value
         assert settled(off) is None
+
+
+def larger(given: torch.Tensor) -> list[torch.Tensor]:
+    """For each channel, of two rows the one with the larger sum."""
+    sums = given.sum(dim=2)
+    return [torch.stack([row[one] for row, one in zip(given, sums.argmax(dim=1), strict=True)]).double()]
+
+
+def test_one_choice_may_move_many_elements_together() -> None:
+    """In the first of 32 channels two sums are equal but for how they are rounded; behind them hang 1/32 of all."""
+    given = torch.randn(32, 2, 64, generator=torch.Generator().manual_seed(2))
+    given[0, 1] = given[0, 0].flip(0)
+    (right,) = larger(given)
+    first, second = given[0].double()
+    other = right.clone()
+    other[0] = second if torch.equal(right[0], first) else first
+    assert numerics.share_off(other, right, BOUND) > 2 * jumps.MOST
+
+    def settled(out: torch.Tensor) -> torch.Tensor | None:
+        return jumps.settled(lambda moved: larger(moved[0]), 0, [given], out, right, BOUND)
+
+    found = settled(other)
+    assert found is not None and numerics.within(found, right, BOUND)
+    elsewhere, half, between = other.clone(), other.clone(), other.clone()
+    elsewhere[5, 7] += 0.01
+    half[0, :32] = right[0, :32]
+    between[0] = (first + second) / 2
+    assert [settled(out) for out in (elsewhere, half, between)] == [None, None, None]
 
 
 def test_a_reference_that_does_not_take_moved_inputs_excuses_nothing() -> None:

@@ -81,7 +81,7 @@ def cpu(folder: Path) -> None:
     for result in swept:
         left, right = (msgspec.convert(one, Result) for one in (result, alone[name(result)]))
         ratio = ratio_between(left, right)
-        assert ratio and left.timing and right.timing
+        assert ratio and left.timing and right.timing, (name(result), left.reason, right.reason)
         equal = ratio.ci95[0] <= 1 <= ratio.ci95[1]
         said = f"{ratio.value:.3f} [{ratio.ci95[0]:.3f}, {ratio.ci95[1]:.3f}]{'' if equal else ' APART'}"
         print(f"  {left.timing.median_ms:8.3f} {right.timing.median_ms:8.3f} ms  {name(result)[2]}  {said}")
