@@ -66,7 +66,7 @@ def _near(out: torch.Tensor, right: torch.Tensor, bound: Tolerance) -> torch.Ten
     if not figures.is_inexact(right):
         return right
     found = out.to(right.dtype)
-    return torch.where((found - right).abs() <= bound.atol + bound.rtol * right.abs(), found, right)
+    return torch.where((found - right).abs() <= bound.room(right), found, right)
 
 
 class Seen:
@@ -86,7 +86,7 @@ class Seen:
             jumps, among = self._low != self._high, self._met
         else:
             low, high, found = (part.to(right.dtype) for part in (self._low, self._high, out))
-            room = bound.atol + bound.rtol * right.abs()
+            room = bound.room(right)
             # Parts of a sum may each have gone the one way or the other.
             jumps, among = high - low > room, (found >= low - room) & (found <= high + room)
         if int(jumps.sum()) > MOST * jumps.numel():

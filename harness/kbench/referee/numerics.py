@@ -33,6 +33,10 @@ class Tolerance:
     rtol: float
     norm: float
 
+    def room(self, truth: torch.Tensor) -> torch.Tensor:
+        """How far each element may be off."""
+        return self.atol + self.rtol * truth.abs()
+
 
 def tolerance(dtype: torch.dtype, atol: float | None, rtol: float | None, norm: float | None) -> Tolerance:
     """What was asked for, else the defaults of the type."""
@@ -115,7 +119,7 @@ def misses(out: torch.Tensor, truth: torch.Tensor, bound: Tolerance) -> Iterator
         yield out != truth
         return
     for left, right in figures.chunks(out, truth):
-        off = (left - right).abs() > bound.atol + bound.rtol * right.abs()
+        off = (left - right).abs() > bound.room(right)
         finite = left.isfinite() & right.isfinite()
         alike = (left == right) | (left.isnan() & right.isnan())
         yield torch.where(finite, off, ~alike)
